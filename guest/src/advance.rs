@@ -1,6 +1,6 @@
 //! advance: the holder of a tuple moves its record on. The arms stand in the order of section 2 of the contract.
 //!
-//! Tests: below, one an outcome; the vectors; the model in the workspace's `tests/`.
+//! Tests: `advance/tests.rs`, one an outcome; the vectors; the model in the workspace's `tests/`.
 
 use crate::outcome::{Applied, Decision, Next, Outcome, StatementName, precheck};
 use crate::record::{Family, OwnerTuple, Reason, Record, Settings, State, Token, TransitionKind, later};
@@ -160,3 +160,6 @@ pub(crate) fn failed(family: Family, settings: &Settings, record: &Record, now: 
 pub(crate) fn failure_expiry(family: Family, settings: &Settings, retry_at: u64) -> Option<u64> {
     (!family.is_queue()).then(|| later(retry_at, settings.failure_retention))
 }
+
+#[cfg(test)]
+mod tests;

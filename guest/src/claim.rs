@@ -1,6 +1,6 @@
 //! claim: may this caller have the record? The arms stand in the order of section 2 of the contract.
 //!
-//! Tests: below, one an outcome; the vectors; the model in the workspace's `tests/`.
+//! Tests: `claim/tests.rs`, one an outcome; the vectors; the model in the workspace's `tests/`.
 
 use crate::outcome::{Decision, Grant, Next, Outcome, Recovery, Replay, StatementName, precheck};
 use crate::record::{FIRST_REVISION_MAX, Family, Reason, Record, Settings, State, Token, later};
@@ -91,10 +91,9 @@ fn first_life(family: Family, settings: &Settings, expired: Option<&Record>, now
 fn replay(record: &Record, readable_codecs: &[Token]) -> Decision {
     match record.codec {
         Some(codec) if !readable_codecs.contains(&codec) => Decision::only(Outcome::CodecUnreadable),
-        Some(_) | None => Decision::only(Outcome::CompletedReplay(Replay {
-            result_digest: record.result_digest,
-            expires_at: record.expires_at,
-        })),
+        Some(_) | None => {
+            Decision::only(Outcome::CompletedReplay(Replay { result_digest: record.result_digest, expires_at: record.expires_at }))
+        }
     }
 }
 
@@ -107,7 +106,9 @@ fn repeated(settings: &Settings, record: &Record, args: &ClaimArgs, now: u64) ->
     let running = record.lease_until.filter(|at| *at > now);
     let grant = |revision, lease_until| Grant { attempt: record.attempt, revision, lease_until };
     match (record.state, running) {
-        (State::Executing, Some(lease_until)) => Decision::only(Outcome::ExecutingSameOperation(grant(record.revision, lease_until))),
+        (State::Executing, Some(lease_until)) => {
+            Decision::only(Outcome::ExecutingSameOperation(grant(record.revision, lease_until)))
+        }
         (State::Executing, None) => bury(settings, record, Reason::ExecutionLeaseExpired),
         (State::Pending | State::Claimed | State::Completed | State::FailedRetryable | State::Abandoned, Some(lease_until)) => {
             Decision::only(Outcome::ReplayedAcquire(grant(record.revision, lease_until)))
@@ -138,20 +139,19 @@ fn take_over_or_bury(settings: &Settings, record: &Record, now: u64) -> Decision
     let grant = Grant { attempt: next.attempt, revision: next.revision, lease_until };
     let outcome = match record.state {
         State::Pending => Outcome::Acquired(grant),
-        State::Claimed | State::Executing | State::Completed | State::FailedRetryable | State::Abandoned => Outcome::TakenOver(grant),
+        State::Claimed | State::Executing | State::Completed | State::FailedRetryable | State::Abandoned => {
+            Outcome::TakenOver(grant)
+        }
     };
     Decision::with(outcome, StatementName::Takeover, next)
 }
 
 fn bury(settings: &Settings, record: &Record, reason: Reason) -> Decision {
-    let next = Next {
-        state: State::Abandoned,
-        lease_until: None,
-        retry_at: None,
-        expires_at: None,
-        reason,
-        ..Next::of(record, settings)
-    };
+    let next =
+        Next { state: State::Abandoned, lease_until: None, retry_at: None, expires_at: None, reason, ..Next::of(record, settings) };
     let recovery = Recovery { attempt: record.attempt, revision: next.revision, reason };
     Decision::with(Outcome::RecoveryRequired(recovery), StatementName::Bury, next)
 }
+
+#[cfg(test)]
+mod tests;

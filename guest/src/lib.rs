@@ -28,7 +28,10 @@
     clippy::arithmetic_side_effects,
     clippy::wildcard_enum_match_arm
 )]
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+#![cfg_attr(
+    test,
+    allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::arithmetic_side_effects)
+)]
 
 extern crate alloc;
 #[cfg(any(test, target_arch = "wasm32"))]
@@ -37,7 +40,6 @@ extern crate std;
 pub mod advance;
 pub mod claim;
 #[cfg(target_arch = "wasm32")]
-
 mod component;
 pub mod http;
 pub mod inspect;
@@ -51,12 +53,16 @@ pub mod release;
 pub mod resolve;
 pub mod row;
 pub mod statements;
+#[cfg(test)]
+mod testing;
 
 pub use advance::{AdvanceArgs, AdvanceKind, advance};
 pub use claim::{ClaimArgs, claim};
 pub use inspect::{InspectArgs, inspect};
 pub use outcome::{Applied, Decision, Grant, Next, Outcome, Recovery, Replay, Retryable, StatementName, Write};
-pub use record::{Corruption, Family, OwnerTuple, Reason, Record, Settings, SettingsFault, State, Token, Transition, TransitionKind};
+pub use record::{
+    Corruption, Family, OwnerTuple, Reason, Record, Settings, SettingsFault, State, Token, Transition, TransitionKind,
+};
 pub use release::{ReleaseArgs, release};
 pub use resolve::{ResolveArgs, Verdict, resolve};
 pub use row::{CallTexts, Row, RowFault};

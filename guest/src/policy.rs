@@ -23,15 +23,7 @@ pub const fn default_settings(family: Family) -> Settings {
         Family::Inbox | Family::Outbox | Family::Cleanup => 8,
     };
     let (lease, backoff_base, backoff_cap) = if family.is_queue() { (600 * SECOND, SECOND, HOUR) } else { (30 * SECOND, 0, 0) };
-    Settings {
-        revision: REVISION,
-        lease,
-        attempt_limit,
-        backoff_base,
-        backoff_cap,
-        replay_retention: DAY,
-        failure_retention: DAY,
-    }
+    Settings { revision: REVISION, lease, attempt_limit, backoff_base, backoff_cap, replay_retention: DAY, failure_retention: DAY }
 }
 
 #[cfg(test)]

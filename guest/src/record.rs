@@ -129,7 +129,8 @@ pub enum State {
 
 impl State {
     /// All, in the order of the contract.
-    pub const ALL: [Self; 6] = [Self::Pending, Self::Claimed, Self::Executing, Self::Completed, Self::FailedRetryable, Self::Abandoned];
+    pub const ALL: [Self; 6] =
+        [Self::Pending, Self::Claimed, Self::Executing, Self::Completed, Self::FailedRetryable, Self::Abandoned];
 
     /// Its name in the contract.
     #[must_use]

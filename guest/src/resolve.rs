@@ -1,6 +1,6 @@
 //! resolve: how an abandoned record ends. The arms stand in the order of section 2 of the contract.
 //!
-//! Tests: below, one an outcome; the vectors; the model in the workspace's `tests/`.
+//! Tests: `resolve/tests.rs`, one an outcome; the vectors; the model in the workspace's `tests/`.
 
 use crate::advance::failure_expiry;
 use crate::outcome::{Applied, Decision, Next, Outcome, StatementName, precheck};
@@ -116,9 +116,13 @@ pub fn resolve(family: Family, settings: &Settings, before: Option<&Record>, arg
         }
         Verdict::Forget => {
             let at = Some(later(now, 0));
-            let next = Next { state: State::FailedRetryable, retry_at: at, expires_at: at, reason: Reason::ResolvedForgotten, ..base };
+            let next =
+                Next { state: State::FailedRetryable, retry_at: at, expires_at: at, reason: Reason::ResolvedForgotten, ..base };
             (StatementName::ResolveForget, next)
         }
     };
     Decision::with(Outcome::Resolved(next.revision), statement, next)
 }
+
+#[cfg(test)]
+mod tests;

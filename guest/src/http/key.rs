@@ -28,7 +28,9 @@ impl KeyFault {
             Self::Empty => "the key is empty: send 1 to 255 characters",
             Self::TooLong => "the key is longer than 255 characters",
             Self::NotAscii => "the key has characters outside ASCII",
-            Self::Malformed => "the key is neither a quoted string (RFC 8941) nor a bare word of printable ASCII without spaces, commas or quotes",
+            Self::Malformed => {
+                "the key is neither a quoted string (RFC 8941) nor a bare word of printable ASCII without spaces, commas or quotes"
+            }
             Self::MoreThanOne => "the header stands there more than once: send one key",
         }
     }
@@ -140,7 +142,22 @@ mod tests {
     fn what_is_no_key_is_refused() {
         refused("\u{e9}".as_bytes(), KeyFault::NotAscii);
         refused(b"\xff", KeyFault::NotAscii);
-        for value in ["a b", "a,b", "a\"b", "\"a", "\"a\"b", "\"a\";p=1", "\"a\\b\"", "\"a\\", "a\nb", "\"a\nb\"", "a\u{7f}", "\"a\u{7f}\"", "a\\b", "\"a\", \"b\""] {
+        for value in [
+            "a b",
+            "a,b",
+            "a\"b",
+            "\"a",
+            "\"a\"b",
+            "\"a\";p=1",
+            "\"a\\b\"",
+            "\"a\\",
+            "a\nb",
+            "\"a\nb\"",
+            "a\u{7f}",
+            "\"a\u{7f}\"",
+            "a\\b",
+            "\"a\", \"b\"",
+        ] {
             refused(value.as_bytes(), KeyFault::Malformed);
         }
     }

@@ -104,7 +104,11 @@ mod tests {
         for (refusal, problem) in PROBLEMS {
             let helps = matches!(
                 refusal,
-                Refusal::InProgress | Refusal::RetryLater | Refusal::UpstreamUnreachable | Refusal::StoreUnavailable | Refusal::Contended
+                Refusal::InProgress
+                    | Refusal::RetryLater
+                    | Refusal::UpstreamUnreachable
+                    | Refusal::StoreUnavailable
+                    | Refusal::Contended
             );
             assert_eq!(problem.retry, helps, "{refusal:?}");
         }

@@ -34,7 +34,13 @@ pub fn is_operation_code(code: &str) -> bool {
 ///
 /// # Errors
 /// The operation code is malformed.
-pub fn scope(version: u32, secret: &[u8], principal: &[u8], operation_code: &str, key: &[u8]) -> Result<String, OperationCodeMalformed> {
+pub fn scope(
+    version: u32,
+    secret: &[u8],
+    principal: &[u8],
+    operation_code: &str,
+    key: &[u8],
+) -> Result<String, OperationCodeMalformed> {
     if !is_operation_code(operation_code) {
         return Err(OperationCodeMalformed);
     }
@@ -148,7 +154,8 @@ mod tests {
 
     #[test]
     fn json_bodies_are_compared_by_meaning_and_all_others_by_bytes() {
-        let print = |content_type: &str, body: &str| fingerprint(b"k", b"POST", b"/", Some(content_type.as_bytes()), body.as_bytes());
+        let print =
+            |content_type: &str, body: &str| fingerprint(b"k", b"POST", b"/", Some(content_type.as_bytes()), body.as_bytes());
         let json = |body| print("application/json", body);
         // Cases 22 and 23.
         assert_eq!(json(r#"{"a":1,"b":2}"#), json(r#" { "b" : 2 , "a" : 1 } "#));
@@ -162,7 +169,8 @@ mod tests {
 
     #[test]
     fn packed_names_are_equal_only_for_equal_texts() {
-        let texts = ["", "\0", "\0\0", "a", "a\0", &"x".repeat(31), &"x".repeat(32), &"x".repeat(255), &"x".repeat(256), &"x".repeat(300)];
+        let texts =
+            ["", "\0", "\0\0", "a", "a\0", &"x".repeat(31), &"x".repeat(32), &"x".repeat(255), &"x".repeat(256), &"x".repeat(300)];
         for (one, text) in texts.iter().enumerate() {
             for (other, another) in texts.iter().enumerate() {
                 assert_eq!(name(text) == name(another), one == other, "{text:?} {another:?}");

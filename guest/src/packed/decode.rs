@@ -113,7 +113,9 @@ impl<'v, 'a> Members<'v, 'a> {
         let plain = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
         match digits.parse() {
             Ok(number) if plain => Ok(Some(number)),
-            Ok(_) | Err(_) => fault(&self.at(name), "an integer from 0 to 18446744073709551615 is expected, plain or as a decimal string"),
+            Ok(_) | Err(_) => {
+                fault(&self.at(name), "an integer from 0 to 18446744073709551615 is expected, plain or as a decimal string")
+            }
         }
     }
 
@@ -144,7 +146,9 @@ impl<'v, 'a> Members<'v, 'a> {
                 .iter()
                 .map(|element| match element {
                     Value::Scalar(Scalar::String(text)) => Ok(text.clone()),
-                    Value::Scalar(_) | Value::Array(_) | Value::Object(_) => fault(&self.at(name), "an array of strings is expected"),
+                    Value::Scalar(_) | Value::Array(_) | Value::Object(_) => {
+                        fault(&self.at(name), "an array of strings is expected")
+                    }
                 })
                 .collect(),
             Some(_) => fault(&self.at(name), "an array of strings is expected"),

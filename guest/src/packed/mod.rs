@@ -79,8 +79,11 @@ pub fn decide(request: &Request, before: Option<&Record>) -> Decision {
             claim(family, settings, before, &args, &readable, now)
         }
         Call::Inspect { owner, operation, fingerprint } => {
-            let args =
-                InspectArgs { owner: token(owner), operation: keys::name(operation), fingerprint: fingerprint.as_deref().map(token) };
+            let args = InspectArgs {
+                owner: token(owner),
+                operation: keys::name(operation),
+                fingerprint: fingerprint.as_deref().map(token),
+            };
             inspect(family, settings, before, &args, now)
         }
         Call::Advance { tuple: given, kind, transition, digest, reason } => {

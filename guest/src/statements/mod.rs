@@ -228,55 +228,67 @@ pub const fn assignments(statement: StatementName) -> &'static [Assignment] {
     ];
     match statement {
         StatementName::Insert | StatementName::Rebirth => LIFE,
-        StatementName::Takeover => const { &[
-            STATE,
-            args(Column::Owner),
-            args(Column::Operation),
-            next(Column::Attempt),
-            REVISION,
-            args(Column::Codec),
-            next(Column::PolicyRevision),
-            LEASE,
-            NO_RETRY,
-            NO_EXPIRY,
-            NO_REASON,
-            NO_TRANSITION,
-            null(Column::ResultDigest),
-            null(Column::Response),
-            CHANGED,
-        ] },
+        StatementName::Takeover => {
+            const {
+                &[
+                    STATE,
+                    args(Column::Owner),
+                    args(Column::Operation),
+                    next(Column::Attempt),
+                    REVISION,
+                    args(Column::Codec),
+                    next(Column::PolicyRevision),
+                    LEASE,
+                    NO_RETRY,
+                    NO_EXPIRY,
+                    NO_REASON,
+                    NO_TRANSITION,
+                    null(Column::ResultDigest),
+                    null(Column::Response),
+                    CHANGED,
+                ]
+            }
+        }
         StatementName::Relet => const { &[REVISION, LEASE, CHANGED] },
         StatementName::Bury => const { &[STATE, REVISION, NO_LEASE, NO_RETRY, NO_EXPIRY, REASON, NO_TRANSITION, CHANGED] },
         StatementName::Start => const { &[STATE, REVISION, LEASE, TRANSITION, CHANGED] },
         StatementName::Renew => const { &[REVISION, LEASE, TRANSITION, CHANGED] },
-        StatementName::Complete => const { &[
-            STATE,
-            REVISION,
-            NO_LEASE,
-            EXPIRY,
-            NO_REASON,
-            TRANSITION,
-            args(Column::ResultDigest),
-            host(Column::Response),
-            CHANGED,
-        ] },
+        StatementName::Complete => {
+            const {
+                &[
+                    STATE,
+                    REVISION,
+                    NO_LEASE,
+                    EXPIRY,
+                    NO_REASON,
+                    TRANSITION,
+                    args(Column::ResultDigest),
+                    host(Column::Response),
+                    CHANGED,
+                ]
+            }
+        }
         StatementName::Fail => const { &[STATE, REVISION, NO_LEASE, RETRY, EXPIRY, REASON, TRANSITION, CHANGED] },
         StatementName::Abandon => const { &[STATE, REVISION, NO_LEASE, NO_RETRY, NO_EXPIRY, REASON, TRANSITION, CHANGED] },
         StatementName::Release => {
             const { &[STATE, next(Column::AttemptLimit), REVISION, NO_LEASE, RETRY, EXPIRY, REASON, TRANSITION, CHANGED] }
         }
-        StatementName::ResolveCompleted => const { &[
-            STATE,
-            REVISION,
-            NO_LEASE,
-            NO_RETRY,
-            EXPIRY,
-            REASON,
-            TRANSITION,
-            args(Column::ResultDigest),
-            host(Column::Response),
-            CHANGED,
-        ] },
+        StatementName::ResolveCompleted => {
+            const {
+                &[
+                    STATE,
+                    REVISION,
+                    NO_LEASE,
+                    NO_RETRY,
+                    EXPIRY,
+                    REASON,
+                    TRANSITION,
+                    args(Column::ResultDigest),
+                    host(Column::Response),
+                    CHANGED,
+                ]
+            }
+        }
         StatementName::ResolveNoEffect => {
             const { &[STATE, next(Column::AttemptLimit), REVISION, NO_LEASE, RETRY, EXPIRY, REASON, TRANSITION, CHANGED] }
         }

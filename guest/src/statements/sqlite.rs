@@ -183,9 +183,16 @@ fn read(family: Family) -> Statement {
 
 /// Pages of what waits for a verdict, oldest first.
 fn waiting(family: Family, abandoned: &str) -> Statement {
-    let mut draft =
-        Draft::new(&format!("SELECT {CLOCK} AS now, {COLUMNS} FROM {} WHERE state = '{abandoned}' AND (changed_at, scope) > (", table(family)));
-    draft.bind("host.after-time").push(", ").bind("host.after-scope").push(") ORDER BY changed_at, scope LIMIT ").bind("host.limit");
+    let mut draft = Draft::new(&format!(
+        "SELECT {CLOCK} AS now, {COLUMNS} FROM {} WHERE state = '{abandoned}' AND (changed_at, scope) > (",
+        table(family)
+    ));
+    draft
+        .bind("host.after-time")
+        .push(", ")
+        .bind("host.after-scope")
+        .push(") ORDER BY changed_at, scope LIMIT ")
+        .bind("host.limit");
     draft.done(&id(family, "waiting"), StatementKind::Read)
 }
 
@@ -363,8 +370,12 @@ pub(super) fn catalog() -> Vec<Statement> {
 }
 
 fn create_table(family: Family) -> String {
-    let states =
-        State::ALL.into_iter().filter_map(|state| spelling(family, state)).map(|word| format!("'{word}'")).collect::<Vec<_>>().join(", ");
+    let states = State::ALL
+        .into_iter()
+        .filter_map(|state| spelling(family, state))
+        .map(|word| format!("'{word}'"))
+        .collect::<Vec<_>>()
+        .join(", ");
     let extra = match family {
         Family::Outbox => "stream TEXT NOT NULL DEFAULT 'default', generation INTEGER NOT NULL DEFAULT 1, ",
         Family::Idempotency | Family::Inbox | Family::Cleanup => "",
