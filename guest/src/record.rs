@@ -1,6 +1,16 @@
 //! What is stored, as the decisions see it, and the settings under which they decide.
 //!
-//! Knows nothing of rows, JSON or WIT: each has types of its own, converted at its edge. Tests: below.
+//! Knows nothing of rows, JSON or WIT: each has types of its own, converted at its edge. Tests: those of the calls.
+
+mod corruption;
+mod reason;
+mod settings;
+mod token;
+
+pub use corruption::Corruption;
+pub use reason::Reason;
+pub use settings::{Settings, SettingsFault};
+pub use token::Token;
 
 /// Times saturate here: 2^63 - 1, what every store can hold. Unit: milliseconds since the Unix epoch.
 pub const TIME_MS_MAX: u64 = i64::MAX as u64;
@@ -15,55 +25,6 @@ pub const REVISION_END: u64 = i64::MAX as u64;
 #[must_use]
 pub fn later(at: u64, duration: u64) -> u64 {
     at.saturating_add(duration).min(TIME_MS_MAX)
-}
-
-/// 32 bytes that are only ever compared: an owner, a fingerprint, a digest, or a packed name.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub struct Token([u64; 4]);
-
-impl Token {
-    /// From four big-endian words.
-    #[must_use]
-    pub const fn from_words(words: [u64; 4]) -> Self {
-        Self(words)
-    }
-
-    /// The four big-endian words.
-    #[must_use]
-    pub const fn words(self) -> [u64; 4] {
-        self.0
-    }
-
-    /// From 32 bytes.
-    #[must_use]
-    pub fn from_bytes(bytes: [u8; 32]) -> Self {
-        let mut words = [0u64; 4];
-        for (word, chunk) in words.iter_mut().zip(bytes.chunks_exact(8)) {
-            *word = chunk.iter().fold(0, |value, byte| (value << 8) | u64::from(*byte));
-        }
-        Self(words)
-    }
-
-    /// From 64 lowercase hex digits; anything else is no token.
-    #[must_use]
-    pub fn from_hex(text: &str) -> Option<Self> {
-        let digits = text.as_bytes();
-        if digits.len() != 64 {
-            return None;
-        }
-        let mut words = [0u64; 4];
-        for (word, chunk) in words.iter_mut().zip(digits.chunks_exact(16)) {
-            for digit in chunk {
-                let value = match digit {
-                    b'0'..=b'9' => digit.wrapping_sub(b'0'),
-                    b'a'..=b'f' => digit.wrapping_sub(b'a').wrapping_add(10),
-                    _ => return None,
-                };
-                *word = (*word << 4) | u64::from(value);
-            }
-        }
-        Some(Self(words))
-    }
 }
 
 /// Which table a record lives in, and which states it can have.
@@ -254,47 +215,6 @@ pub struct Record {
     pub result_digest: Option<Token>,
 }
 
-/// What is wrong with a record that cannot be.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Corruption {
-    /// Revision 0, or 2^63 - 1 and up.
-    RevisionOutOfRange,
-    /// Attempt limit 0.
-    AttemptLimitZero,
-    /// Attempt 0 in a state other than `pending`.
-    AttemptZero,
-    /// Attempt 1 and up in `pending`.
-    AttemptInPending,
-    /// `pending` outside the queues.
-    PendingOutsideQueues,
-    /// `executing` in a queue.
-    ExecutingInQueue,
-    /// `claimed` or `executing` without an owner.
-    OwnerAbsent,
-    /// `claimed` or `executing` without an operation.
-    OperationAbsent,
-    /// `claimed` or `executing` without a lease.
-    LeaseAbsent,
-}
-
-impl Corruption {
-    /// What is wrong, for people.
-    #[must_use]
-    pub const fn message(self) -> &'static str {
-        match self {
-            Self::RevisionOutOfRange => "revision is 0, or 2^63 - 1 and up",
-            Self::AttemptLimitZero => "attempt-limit is 0",
-            Self::AttemptZero => "attempt is 0 in a state other than pending",
-            Self::AttemptInPending => "attempt is not 0 in pending",
-            Self::PendingOutsideQueues => "pending outside the queues",
-            Self::ExecutingInQueue => "executing in a queue",
-            Self::OwnerAbsent => "held, but without an owner",
-            Self::OperationAbsent => "held, but without an operation",
-            Self::LeaseAbsent => "held, but without a lease",
-        }
-    }
-}
-
 impl Record {
     /// Whether `expires_at` has been reached: the record counts as absent.
     #[must_use]
@@ -363,187 +283,4 @@ pub struct OwnerTuple {
     pub attempt: u64,
     /// The revision that the owner last saw.
     pub revision: u64,
-}
-
-/// Why a record is in the state it is in. `AsStored` and `AsGiven` stand for texts that stay with the host.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Reason {
-    /// The text that the record has.
-    AsStored,
-    /// The text that the call gave.
-    AsGiven,
-    /// No reason.
-    None,
-    /// The last try that the limit allows failed or lapsed.
-    AttemptsExhausted,
-    /// An execution's lease was reached, and nobody had settled it.
-    ExecutionLeaseExpired,
-    /// Abandoned by its owner, without a reason of its own.
-    EffectUnknown,
-    /// The try was given back.
-    Released,
-    /// Settled by a verdict: it happened.
-    ResolvedCompleted,
-    /// Settled by a verdict: it did not happen.
-    ResolvedNoEffect,
-    /// Settled by a verdict: start over.
-    ResolvedForgotten,
-}
-
-impl Reason {
-    /// The word that is stored, but for the texts that stay with the host.
-    #[must_use]
-    pub const fn word(self) -> Option<&'static str> {
-        match self {
-            Self::AsStored | Self::AsGiven | Self::None => None,
-            Self::AttemptsExhausted => Some("ATTEMPTS_EXHAUSTED"),
-            Self::ExecutionLeaseExpired => Some("EXECUTION_LEASE_EXPIRED"),
-            Self::EffectUnknown => Some("EFFECT_UNKNOWN"),
-            Self::Released => Some("RELEASED"),
-            Self::ResolvedCompleted => Some("RESOLVED_COMPLETED"),
-            Self::ResolvedNoEffect => Some("RESOLVED_NO_EFFECT"),
-            Self::ResolvedForgotten => Some("RESOLVED_FORGOTTEN"),
-        }
-    }
-
-    /// The reason's text after a write, from what the record had and what the call gave.
-    #[must_use]
-    pub fn text<'a>(self, stored: Option<&'a str>, given: Option<&'a str>) -> Option<&'a str> {
-        match self {
-            Self::AsStored => stored,
-            Self::AsGiven => given,
-            Self::None
-            | Self::AttemptsExhausted
-            | Self::ExecutionLeaseExpired
-            | Self::EffectUnknown
-            | Self::Released
-            | Self::ResolvedCompleted
-            | Self::ResolvedNoEffect
-            | Self::ResolvedForgotten => self.word(),
-        }
-    }
-}
-
-/// Settings of a policy revision, for one family. Durations are milliseconds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Settings {
-    /// Number of the policy revision.
-    pub revision: u64,
-    /// How long others keep their hands off.
-    pub lease: u64,
-    /// Tries within one life of a record.
-    pub attempt_limit: u64,
-    /// The first back-off; 0 for none.
-    pub backoff_base: u64,
-    /// The longest back-off.
-    pub backoff_cap: u64,
-    /// How long a completed record is replayed.
-    pub replay_retention: u64,
-    /// How long a failed record is kept behind its retry time.
-    pub failure_retention: u64,
-}
-
-/// What is wrong with settings that are refused.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum SettingsFault {
-    /// A record would be born expired.
-    LeaseZero,
-    /// No try would be allowed.
-    AttemptLimitZero,
-    /// A record could end while it is still held.
-    ReplayRetentionBelowLease,
-    /// A record could end while it is still held.
-    FailureRetentionBelowLease,
-}
-
-impl SettingsFault {
-    /// What to change, for people.
-    #[must_use]
-    pub const fn message(self) -> &'static str {
-        match self {
-            Self::LeaseZero => "lease is 0: give at least 1 millisecond",
-            Self::AttemptLimitZero => "attempt-limit is 0: give at least 1",
-            Self::ReplayRetentionBelowLease => "replay-retention is shorter than lease: raise it, or shorten the lease",
-            Self::FailureRetentionBelowLease => "failure-retention is shorter than lease: raise it, or shorten the lease",
-        }
-    }
-}
-
-impl Settings {
-    /// What makes these settings unusable, if anything.
-    #[must_use]
-    pub fn fault(&self) -> Option<SettingsFault> {
-        if self.lease == 0 {
-            Some(SettingsFault::LeaseZero)
-        } else if self.attempt_limit == 0 {
-            Some(SettingsFault::AttemptLimitZero)
-        } else if self.replay_retention < self.lease {
-            Some(SettingsFault::ReplayRetentionBelowLease)
-        } else if self.failure_retention < self.lease {
-            Some(SettingsFault::FailureRetentionBelowLease)
-        } else {
-            None
-        }
-    }
-
-    /// The limit that is pinned in a new record.
-    #[must_use]
-    pub fn pinned_limit(&self) -> u64 {
-        self.attempt_limit.min(ATTEMPT_LIMIT_MAX)
-    }
-
-    /// min(base * 2^(attempt - 1), cap), and 0 where the base is 0. Milliseconds.
-    #[must_use]
-    pub fn backoff(&self, attempt: u64) -> u64 {
-        let doublings = u32::try_from(attempt.saturating_sub(1)).unwrap_or(u32::MAX);
-        let factor = 1u64.checked_shl(doublings).unwrap_or(u64::MAX);
-        self.backoff_base.saturating_mul(factor).min(self.backoff_cap)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn settings(backoff_base: u64, backoff_cap: u64) -> Settings {
-        Settings { revision: 1, lease: 1, attempt_limit: 1, backoff_base, backoff_cap, replay_retention: 1, failure_retention: 1 }
-    }
-
-    #[test]
-    fn backoff_doubles_up_to_its_cap_and_never_wraps() {
-        let check = |base, cap, attempt, expected| assert_eq!(settings(base, cap).backoff(attempt), expected);
-        check(0, 1000, 5, 0);
-        check(1, 1000, 1, 1);
-        check(1, 1000, 4, 8);
-        check(1, 1000, 11, 1000);
-        check(3, u64::MAX, 64, u64::MAX);
-        check(1, u64::MAX, 64, 1 << 63);
-        check(1, u64::MAX, 65, u64::MAX);
-        check(1, u64::MAX, u64::MAX, u64::MAX);
-        check(1, u64::MAX, 0, 1);
-    }
-
-    #[test]
-    fn a_token_is_64_lowercase_hex_digits() {
-        let hex = "00112233445566778899aabbccddeeff0123456789abcdef0f1e2d3c4b5a6978";
-        let token = Token::from_hex(hex).unwrap();
-        assert_eq!(token.words(), [0x0011_2233_4455_6677, 0x8899_aabb_ccdd_eeff, 0x0123_4567_89ab_cdef, 0x0f1e_2d3c_4b5a_6978]);
-        assert_eq!(Token::from_hex(&hex.to_uppercase()), None);
-        assert_eq!(Token::from_hex(&hex[1..]), None);
-        assert_eq!(Token::from_hex(&hex.replace('0', "é")), None);
-        let mut bytes = [0u8; 32];
-        bytes[7] = 1;
-        bytes[31] = 2;
-        assert_eq!(Token::from_bytes(bytes).words(), [1, 0, 0, 2]);
-    }
-
-    #[test]
-    fn settings_that_cannot_work_are_refused() {
-        let good = Settings { lease: 10, replay_retention: 10, failure_retention: 10, ..settings(0, 0) };
-        assert_eq!(good.fault(), None);
-        assert_eq!(Settings { lease: 0, ..good }.fault(), Some(SettingsFault::LeaseZero));
-        assert_eq!(Settings { attempt_limit: 0, ..good }.fault(), Some(SettingsFault::AttemptLimitZero));
-        assert_eq!(Settings { replay_retention: 9, ..good }.fault(), Some(SettingsFault::ReplayRetentionBelowLease));
-        assert_eq!(Settings { failure_retention: 9, ..good }.fault(), Some(SettingsFault::FailureRetentionBelowLease));
-    }
 }
