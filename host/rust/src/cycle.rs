@@ -1,0 +1,224 @@
+//! The cycle: read the record and the store's clock in one statement, decide, execute the write; where it changed nothing, read
+//! and decide again, a bounded number of times. Source: section 4 of the contract.
+//!
+//! Knows no action and no HTTP. Tests: `tests/tests/cycle.rs`, `tests/tests/faults.rs`.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use leasehold_decision::{CallTexts, Decision, Family, InspectArgs, Outcome, Row, Settings, Write};
+
+use crate::component::CallError;
+use crate::decide::{Call, Decide};
+use crate::store::{Audit, CorruptRow, Reading, Store, StoreError, StoredRow, Swap, SwapRequest};
+
+/// How often a record is read and decided, before the answer is "contended".
+pub const REREADS_MAX: u32 = 16;
+/// Past this after its clock reading, an insert changes nothing any more.
+pub const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the first pause after a lost reply is; each further one is twice as long.
+const SETTLE_PAUSE: Duration = Duration::from_millis(5);
+/// The longest pause.
+const SETTLE_PAUSE_MAX: Duration = Duration::from_millis(500);
+
+/// Why there is no outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum CycleError {
+    /// The store cannot be asked, or failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The component failed.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// Others wrote the record each time between its reading and the write.
+    #[error("the record was written by others {REREADS_MAX} times in a row; nothing was done, try again")]
+    Contended,
+    /// The reply to a write was lost, and the store has not answered since.
+    #[error("the reply to a write was lost and could not be asked for again: {0}")]
+    Indeterminate(String),
+}
+
+/// An outcome that holds: its write changed one row, or it needs none.
+#[derive(Clone, Debug)]
+pub struct Settled {
+    /// What was decided.
+    pub outcome: Outcome,
+    /// The record as read.
+    pub before: Option<StoredRow>,
+    /// The clock reading of the decision. Milliseconds since the epoch.
+    pub now: u64,
+    /// The host's monotonic clock just before that reading.
+    pub read_after: Instant,
+    /// The write that made it so.
+    pub write: Option<Write>,
+}
+
+impl Settled {
+    /// The reason that the outcome speaks of, as text.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        match &self.outcome {
+            Outcome::RecoveryRequired(recovery) => {
+                recovery.reason.text(self.before.as_ref().and_then(|stored| stored.row.reason.as_deref()), None)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// One question, to one record.
+#[derive(Clone, Copy)]
+pub(crate) struct Question<'a> {
+    pub(crate) family: Family,
+    pub(crate) settings: &'a Settings,
+    pub(crate) scope: &'a str,
+    pub(crate) call: Call<'a>,
+    pub(crate) texts: &'a CallTexts<'a>,
+    pub(crate) response: Option<&'a [u8]>,
+    pub(crate) audit: Option<Audit<'a>>,
+}
+
+/// Who decides, and where.
+#[derive(Clone)]
+pub(crate) struct Cycle {
+    pub(crate) decide: Arc<dyn Decide>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) write_timeout: Duration,
+}
+
+impl Cycle {
+    /// Until an outcome holds.
+    pub(crate) async fn run(&self, question: &Question<'_>) -> Result<Settled, CycleError> {
+        let mut tries = Tries::default();
+        while tries.go_on() {
+            let read_after = Instant::now();
+            let reading = self.store.read(question.family, question.scope).await.map_err(|error| tries.failed(error))?;
+            if let Some(settled) = self.step(question, read_after, reading, &mut tries).await? {
+                return Ok(settled);
+            }
+        }
+        Err(tries.exhausted())
+    }
+
+    /// One reading: decide, and execute the write. `None` where it changed nothing, or its reply was lost.
+    pub(crate) async fn step(
+        &self,
+        question: &Question<'_>,
+        read_after: Instant,
+        reading: Reading,
+        tries: &mut Tries,
+    ) -> Result<Option<Settled>, CycleError> {
+        let settled = |decision: Decision, reading: Reading| Settled {
+            outcome: decision.outcome,
+            before: reading.stored,
+            now: reading.now,
+            read_after,
+            write: decision.write,
+        };
+        if tries.lost.is_some()
+            && let Some(decision) = self.inspect_lost_claim(question, &reading)?
+        {
+            return Ok(Some(settled(decision, reading)));
+        }
+        let decision = self.decide(question, &reading)?;
+        let Some(write) = decision.write else {
+            return Ok(Some(settled(decision, reading)));
+        };
+        match self.swap(question, &reading, &write).await {
+            Ok(Swap::Applied) => Ok(Some(settled(decision, reading))),
+            Ok(Swap::Refused) => Ok(None),
+            Ok(Swap::Unknown(why)) => {
+                tracing::warn!(family = question.family.name(), why, "the reply to a write was lost; asking for it again");
+                tries.lost(why).await;
+                Ok(None)
+            }
+            Err(error) => Err(tries.failed(error)),
+        }
+    }
+
+    fn decide(&self, question: &Question<'_>, reading: &Reading) -> Result<Decision, CycleError> {
+        let before = record(reading.stored.as_ref().map(|stored| &stored.row))?;
+        Ok(self.decide.decide(question.family, question.settings, before.as_ref(), question.call, reading.now)?)
+    }
+
+    /// A claim whose reply was lost is asked for by `inspect`: is the record the caller's by now?
+    fn inspect_lost_claim(&self, question: &Question<'_>, reading: &Reading) -> Result<Option<Decision>, CycleError> {
+        let Call::Claim(args, _) = question.call else {
+            return Ok(None);
+        };
+        let args = InspectArgs { owner: args.owner, operation: args.operation, fingerprint: args.fingerprint };
+        let before = record(reading.stored.as_ref().map(|stored| &stored.row))?;
+        let inspected =
+            self.decide.decide(question.family, question.settings, before.as_ref(), Call::Inspect(&args), reading.now)?;
+        Ok(match inspected.outcome {
+            Outcome::ClaimedSameOperation(grant) if grant.lease_until > reading.now => {
+                Some(Decision { outcome: Outcome::ReplayedAcquire(grant), write: None })
+            }
+            _ => None,
+        })
+    }
+
+    async fn swap(&self, question: &Question<'_>, reading: &Reading, write: &Write) -> Result<Swap, StoreError> {
+        let timeout = u64::try_from(self.write_timeout.as_millis()).unwrap_or(u64::MAX);
+        let request = SwapRequest {
+            family: question.family,
+            scope: question.scope,
+            before: reading.stored.as_ref().map(|stored| &stored.row),
+            write,
+            texts: question.texts,
+            now: reading.now,
+            deadline: reading.now.saturating_add(timeout),
+            response: question.response,
+        };
+        match question.audit {
+            Some(audit) => self.store.swap_audited(request, audit).await,
+            None => self.store.swap(request).await,
+        }
+    }
+}
+
+/// A row as the decisions see it; one with a column that is no token is corrupt.
+pub(crate) fn record(row: Option<&Row>) -> Result<Option<leasehold_decision::Record>, StoreError> {
+    let Some(row) = row else {
+        return Ok(None);
+    };
+    row.record().map(Some).map_err(|fault| {
+        let what = format!("{} {}", fault.field, leasehold_decision::RowFault::MESSAGE);
+        StoreError::Corrupt(CorruptRow { scope: row.scope.clone(), what })
+    })
+}
+
+/// How often was tried, and whether a reply was lost on the way.
+#[derive(Debug, Default)]
+pub(crate) struct Tries {
+    made: u32,
+    lost: Option<String>,
+    losses: u32,
+}
+
+impl Tries {
+    /// Whether one more is allowed.
+    pub(crate) const fn go_on(&mut self) -> bool {
+        self.made = self.made.saturating_add(1);
+        self.made <= REREADS_MAX
+    }
+
+    async fn lost(&mut self, why: String) {
+        let pause = SETTLE_PAUSE.saturating_mul(1 << self.losses.min(10)).min(SETTLE_PAUSE_MAX);
+        self.losses = self.losses.saturating_add(1);
+        self.lost = Some(why);
+        tokio::time::sleep(pause).await;
+    }
+
+    /// An error behind a lost reply does not say that nothing was done.
+    pub(crate) fn failed(&self, error: StoreError) -> CycleError {
+        match &self.lost {
+            Some(why) => CycleError::Indeterminate(format!("{why}; then: {error}")),
+            None => CycleError::Store(error),
+        }
+    }
+
+    pub(crate) fn exhausted(self) -> CycleError {
+        self.lost.map_or(CycleError::Contended, CycleError::Indeterminate)
+    }
+}

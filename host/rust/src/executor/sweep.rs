@@ -1,0 +1,107 @@
+//! Executions that nobody asks about: a sweep claims them with their own fingerprint, once their lease is over, so that they are
+//! buried and reach the recovery list. And the purge of what has ended.
+
+use std::time::Duration;
+
+use leasehold_decision::{CallTexts, ClaimArgs, Family, Outcome, StatementName, keys};
+
+use super::claim::ClaimError;
+use crate::cycle::Question;
+use crate::decide::Call;
+use crate::host::Leasehold;
+use crate::ids::{OperationId, Owner, token};
+use crate::store::{After, CorruptRow, List, StoreError, StoredRow};
+
+/// Rows of one batch of a sweep or a purge.
+pub const BATCH_ROWS_MAX: u32 = 200;
+
+/// What a sweep found.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Swept {
+    /// Executions that are now in the recovery list.
+    pub buried: u64,
+    /// Rows that cannot be read: told, and left as they are.
+    pub corrupt: Vec<CorruptRow>,
+}
+
+impl Leasehold {
+    /// Buries executions whose lease is over, in batches, until none is left. Safe to run on every host at once.
+    ///
+    /// # Errors
+    /// The store or the component failed; what was buried before stays so.
+    pub async fn sweep(&self, family: Family) -> Result<Swept, ClaimError> {
+        let mut swept = Swept::default();
+        let mut after = After::default();
+        loop {
+            let page = self.store().list(family, List::Lapsed, &after, BATCH_ROWS_MAX).await.map_err(crate::cycle::CycleError::Store)?;
+            for stored in &page.rows {
+                match self.bury(family, stored).await {
+                    Ok(true) => swept.buried += 1,
+                    Ok(false) => {}
+                    Err(ClaimError::Cycle(crate::cycle::CycleError::Store(StoreError::Corrupt(corrupt)))) => swept.corrupt.push(corrupt),
+                    Err(error) => return Err(error),
+                }
+            }
+            swept.corrupt.extend(page.corrupt);
+            match page.next {
+                Some(next) => after = next,
+                None => return Ok(swept),
+            }
+        }
+    }
+
+    /// A claim on one lapsed row; `true` where its write buried the record.
+    async fn bury(&self, family: Family, stored: &StoredRow) -> Result<bool, ClaimError> {
+        let (owner, operation) = (Owner::random()?, OperationId::random()?);
+        let row = &stored.row;
+        let before = crate::cycle::record(Some(row)).map_err(crate::cycle::CycleError::Store)?;
+        let args = ClaimArgs {
+            owner: token(owner.as_str()),
+            operation: keys::name(operation.as_str()),
+            fingerprint: before.and_then(|record| record.fingerprint),
+            codec: None,
+        };
+        let texts = CallTexts {
+            owner: Some(owner.as_str()),
+            operation: Some(operation.as_str()),
+            fingerprint: row.fingerprint.as_deref(),
+            ..CallTexts::default()
+        };
+        let settings = self.settings(family);
+        let question = Question {
+            family,
+            settings: &settings,
+            scope: &row.scope,
+            call: Call::Claim(&args, &[]),
+            texts: &texts,
+            response: None,
+            audit: None,
+        };
+        let settled = self.inner.cycle.run(&question).await?;
+        let buried = settled.write.is_some_and(|write| write.statement == StatementName::Bury);
+        if let (true, Outcome::RecoveryRequired(recovery)) = (buried, &settled.outcome) {
+            tracing::warn!(
+                family = family.name(), scope = row.scope, attempt = recovery.attempt, reason = settled.reason(),
+                "an execution lapsed; it waits in the recovery list"
+            );
+        }
+        Ok(buried)
+    }
+
+    /// Removes rows that ended at least one failure-retention ago, in batches, until none is left. Safe to run on every host at once.
+    ///
+    /// # Errors
+    /// The store failed; what was removed before stays so.
+    pub async fn purge(&self, family: Family) -> Result<u64, StoreError> {
+        let retention = Duration::from_millis(self.settings(family).failure_retention);
+        let mut purged = 0;
+        loop {
+            let batch = self.store().purge(family, retention, BATCH_ROWS_MAX).await?;
+            purged += batch;
+            if batch < u64::from(BATCH_ROWS_MAX) {
+                return Ok(purged);
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The host itself: a component, a store, secrets and settings, put together once.
+//!
+//! Tests: `tests/tests/host.rs`.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use leasehold_decision::statements::Dialect;
+use leasehold_decision::{Family, Settings};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::catalogue::{Catalogue, CatalogueError};
+use crate::component::{CallError, CodeCache, Component, LoadError};
+use crate::cycle::{Cycle, WRITE_TIMEOUT};
+use crate::decide::Decide;
+use crate::keyring::{Keyring, KeyringError, SecretError, Secrets};
+use crate::store::sqlite::{Migrate, OpenError, SqliteStore};
+use crate::store::{Store, StoreUrl};
+
+/// Why a host could not be put together.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// The component cannot be loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The component failed.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// Its catalogue cannot be used.
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    /// The store's file cannot be used.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The secrets cannot be used.
+    #[error(transparent)]
+    Keyring(#[from] KeyringError),
+    /// The secrets cannot be had.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+    /// Settings cannot be used.
+    #[error("{family}: {what}")]
+    Settings {
+        /// Of which family.
+        family: &'static str,
+        /// What to change.
+        what: String,
+    },
+}
+
+/// Where secrets come from.
+#[derive(Clone, Debug)]
+pub enum SecretSource {
+    /// These.
+    Given(Secrets),
+    /// A file beside the store's, made where it is absent.
+    BesideStore,
+    /// Nowhere: scopes are the caller's own.
+    None,
+}
+
+/// What a host is put together from.
+#[derive(Clone, Debug)]
+pub struct HostOptions {
+    /// Which store.
+    pub store: StoreUrl,
+    /// May it be laid out?
+    pub migrate: Migrate,
+    /// Where compiled code is kept.
+    pub code_cache: CodeCache,
+    /// Where secrets come from.
+    pub secrets: SecretSource,
+    /// Settings that replace those that ship.
+    pub settings: HashMap<Family, Settings>,
+}
+
+impl HostOptions {
+    /// For a store, with everything else as it ships: laid out where needed, secrets beside the file.
+    #[must_use]
+    pub fn new(store: StoreUrl) -> Self {
+        Self {
+            store,
+            migrate: Migrate::Allowed,
+            code_cache: CodeCache::default(),
+            secrets: SecretSource::BesideStore,
+            settings: HashMap::new(),
+        }
+    }
+}
+
+/// The file of secrets beside a store's file.
+#[must_use]
+pub fn secrets_beside(store: &Path) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(".secret");
+    PathBuf::from(name)
+}
+
+/// A host: clone it freely, all clones are one.
+#[derive(Clone)]
+pub struct Leasehold {
+    pub(crate) inner: Arc<Inner>,
+}
+
+impl std::fmt::Debug for Leasehold {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Leasehold").field("store", &self.inner.cycle.store.provider()).finish_non_exhaustive()
+    }
+}
+
+pub(crate) struct Inner {
+    pub(crate) cycle: Cycle,
+    pub(crate) component: Arc<Component>,
+    pub(crate) sqlite: Option<SqliteStore>,
+    pub(crate) keyring: Option<Keyring>,
+    pub(crate) settings: HashMap<Family, Settings>,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) closing: CancellationToken,
+}
+
+/// The parts, for those who bring a store or a decider of their own.
+pub struct Parts {
+    /// The component: statements, keys, the rules of the bridge.
+    pub component: Arc<Component>,
+    /// Who decides.
+    pub decide: Arc<dyn Decide>,
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// The same store, where it is SQLite: for `execute_in_transaction`.
+    pub sqlite: Option<SqliteStore>,
+    /// Secrets, where scopes are made from keys.
+    pub secrets: Option<Secrets>,
+    /// Settings that replace those that ship.
+    pub settings: HashMap<Family, Settings>,
+    /// Past this after its clock reading, an insert changes nothing any more.
+    pub write_timeout: Duration,
+}
+
+impl Leasehold {
+    /// Puts a host together, and checks what can be checked before the first request.
+    ///
+    /// # Errors
+    /// Something cannot be used: the message says what to change.
+    pub async fn open(options: HostOptions) -> Result<Self, HostError> {
+        let code_cache = options.code_cache.clone();
+        let component = tokio::task::spawn_blocking(move || Component::built_in(&code_cache))
+            .await
+            .map_err(|error| LoadError::Engine(error.to_string()))??;
+        let component = Arc::new(component);
+        let StoreUrl::Sqlite(path) = &options.store;
+        let catalogue = Arc::new(Catalogue::read(&component, Dialect::Sqlite)?);
+        let store = SqliteStore::open(path, catalogue, options.migrate).await?;
+        let secrets = match options.secrets {
+            SecretSource::Given(secrets) => Some(secrets),
+            SecretSource::None => None,
+            SecretSource::BesideStore => {
+                let file = secrets_beside(path);
+                let (secrets, made) = Secrets::from_file_or_new(&file)?;
+                if made == crate::keyring::Made::Now {
+                    tracing::info!(file = %file.display(), "no secret was given: made one beside the store; keep it, the store is of no use without it");
+                }
+                Some(secrets)
+            }
+        };
+        let parts = Parts {
+            decide: Arc::clone(&component) as Arc<dyn Decide>,
+            component,
+            store: Arc::new(store.clone()),
+            sqlite: Some(store),
+            secrets,
+            settings: options.settings,
+            write_timeout: WRITE_TIMEOUT,
+        };
+        Self::from_parts(parts).await
+    }
+
+    /// Puts a host together from parts.
+    ///
+    /// # Errors
+    /// The secrets or the settings cannot be used, or the store's clock does not answer.
+    pub async fn from_parts(parts: Parts) -> Result<Self, HostError> {
+        parts.store.clock().await.map_err(KeyringError::Store)?;
+        let keyring = match parts.secrets {
+            Some(secrets) => {
+                Some(Keyring::open(Arc::clone(&parts.component), parts.store.as_ref(), secrets, parts.write_timeout).await?)
+            }
+            None => None,
+        };
+        let mut settings = HashMap::new();
+        for family in Family::ALL {
+            let chosen = match parts.settings.get(&family) {
+                Some(chosen) => *chosen,
+                None => parts.component.default_settings(family)?,
+            };
+            check_settings(family, &chosen)?;
+            settings.insert(family, chosen);
+        }
+        let cycle = Cycle { decide: parts.decide, store: parts.store, write_timeout: parts.write_timeout };
+        Ok(Self {
+            inner: Arc::new(Inner {
+                cycle,
+                component: parts.component,
+                sqlite: parts.sqlite,
+                keyring,
+                settings,
+                tasks: TaskTracker::new(),
+                closing: CancellationToken::new(),
+            }),
+        })
+    }
+
+    /// The settings of a family.
+    #[must_use]
+    pub fn settings(&self, family: Family) -> Settings {
+        // INVARIANT: from_parts fills in every family.
+        self.inner.settings.get(&family).copied().unwrap_or_else(|| leasehold_decision::policy::default_settings(family))
+    }
+
+    /// The component.
+    #[must_use]
+    pub fn component(&self) -> &Component {
+        &self.inner.component
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
+        self.inner.cycle.store.as_ref()
+    }
+
+    /// The secrets, where scopes are made from keys.
+    #[must_use]
+    pub fn keyring(&self) -> Option<&Keyring> {
+        self.inner.keyring.as_ref()
+    }
+
+    /// Whether this host can take requests: the store's clock answers, and every version of the secrets is known here.
+    ///
+    /// # Errors
+    /// It cannot: why, and what to do.
+    pub async fn ready(&self) -> Result<(), KeyringError> {
+        self.store().clock().await?;
+        if let Some(keyring) = self.keyring() {
+            keyring.refresh(self.store()).await?;
+            keyring.ready()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for everything that is under way: actions, and transitions that are still to be settled. Then lets go of the store.
+    /// Returns `false` where `grace` was over first; what is left then is in the recovery list once its lease is over.
+    pub async fn close(&self, grace: Duration) -> bool {
+        self.inner.tasks.close();
+        let finished = tokio::time::timeout(grace, self.inner.tasks.wait()).await.is_ok();
+        self.inner.closing.cancel();
+        self.inner.cycle.store.close().await;
+        finished
+    }
+}
+
+/// A heartbeat renews the lease every third of it: below this, a busy moment would lose it.
+pub const LEASE_MS_MIN: u64 = 100;
+
+fn check_settings(family: Family, settings: &Settings) -> Result<(), HostError> {
+    let refused = |what: String| HostError::Settings { family: family.name(), what };
+    if let Some(fault) = settings.fault() {
+        return Err(refused(fault.message().to_owned()));
+    }
+    if settings.lease < LEASE_MS_MIN {
+        return Err(refused(format!("lease is {} ms: a heartbeat every third of it needs at least {LEASE_MS_MIN} ms", settings.lease)));
+    }
+    Ok(())
+}

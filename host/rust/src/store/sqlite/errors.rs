@@ -1,0 +1,65 @@
+//! What SQLite's errors mean for certainty: nothing done, or not known.
+
+use sqlx::Error;
+
+use super::super::{StoreError, Swap};
+
+/// Primary result codes (sqlite.org/rescode.html).
+const SQLITE_BUSY: i32 = 5;
+const SQLITE_LOCKED: i32 = 6;
+const SQLITE_READONLY: i32 = 8;
+const SQLITE_INTERRUPT: i32 = 9;
+const SQLITE_IOERR: i32 = 10;
+const SQLITE_CORRUPT: i32 = 11;
+const SQLITE_FULL: i32 = 13;
+const SQLITE_CANTOPEN: i32 = 14;
+const SQLITE_NOTADB: i32 = 26;
+
+fn primary_code(error: &Error) -> Option<i32> {
+    let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
+    Some(code & 0xff)
+}
+
+/// Whether another process holds the lock.
+pub(super) fn is_busy(error: &Error) -> bool {
+    matches!(primary_code(error), Some(SQLITE_BUSY | SQLITE_LOCKED))
+}
+
+/// What happened, and what to do.
+pub(super) fn explain(error: &Error) -> String {
+    let advice = match primary_code(error) {
+        Some(SQLITE_BUSY | SQLITE_LOCKED) => "another process has held the file's lock for too long; see what it is doing",
+        Some(SQLITE_READONLY) => "the file or its folder cannot be written; give this user the right to write both",
+        Some(SQLITE_IOERR) => "the disk failed; look at the system's log",
+        Some(SQLITE_CORRUPT) => "the file is damaged; restore it from a backup",
+        Some(SQLITE_FULL) => "the disk is full; make room",
+        Some(SQLITE_CANTOPEN) => "the file cannot be opened; see that its folder exists and that this user may write there",
+        Some(SQLITE_NOTADB) => "the file is no database of SQLite; name another one",
+        Some(_) => "",
+        None if matches!(error, Error::PoolTimedOut) => "every connection is in use; the store is slower than the requests come in",
+        None => "",
+    };
+    if advice.is_empty() { error.to_string() } else { format!("{error} ({advice})") }
+}
+
+/// An error of a statement that reads, or that is known to have been rolled back.
+pub(super) fn unavailable(error: &Error) -> StoreError {
+    StoreError::Unavailable(explain(error))
+}
+
+/// An error of a swap. SQLite rolls a failed statement back, so nothing was done; only where the disk failed (or the connection's
+/// thread ended) in the middle is that not known.
+pub(super) fn swap_error(error: &Error) -> Result<Swap, StoreError> {
+    match (primary_code(error), error) {
+        (
+            Some(
+                SQLITE_BUSY | SQLITE_LOCKED | SQLITE_READONLY | SQLITE_INTERRUPT | SQLITE_CORRUPT | SQLITE_FULL | SQLITE_CANTOPEN
+                | SQLITE_NOTADB,
+            ),
+            _,
+        )
+        | (None, Error::PoolTimedOut | Error::PoolClosed) => Err(unavailable(error)),
+        (Some(SQLITE_IOERR), _) | (None, Error::WorkerCrashed | Error::Io(_)) => Ok(Swap::Unknown(explain(error))),
+        (Some(_) | None, _) => Err(StoreError::Fault(explain(error))),
+    }
+}

@@ -1,0 +1,171 @@
+//! From SQLite's rows to ours. A row that cannot be is told as such, with its key.
+
+use leasehold_decision::row::RowTransition;
+use leasehold_decision::{Family, Row, TransitionKind};
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+
+use super::super::{After, AuditEntry, CorruptRow, Evidence, List, SecretVersion, StoreError, StoredRow};
+use super::corrupt;
+use crate::catalogue::Catalogue;
+
+/// A row of a family's table: its columns begin at `first`, in the catalogue's order.
+pub(super) struct Decoder<'r> {
+    pub(super) catalogue: &'r Catalogue,
+    pub(super) family: Family,
+    pub(super) row: &'r SqliteRow,
+    pub(super) first: usize,
+}
+
+/// Positions behind `first`.
+#[derive(Clone, Copy)]
+enum At {
+    Scope,
+    State,
+    Owner,
+    Operation,
+    Attempt,
+    AttemptLimit,
+    Revision,
+    Fingerprint,
+    Codec,
+    PolicyRevision,
+    LeaseUntil,
+    RetryAt,
+    ExpiresAt,
+    Reason,
+    TransitionId,
+    TransitionKind,
+    TransitionDigest,
+    ResultDigest,
+    Response,
+    CreatedAt,
+    ChangedAt,
+}
+
+type Decoded<T> = Result<T, String>;
+
+/// An integer of 0 and up.
+pub(super) fn integer(row: &SqliteRow, index: usize) -> Decoded<u64> {
+    let value: i64 = row.try_get(index).map_err(|error| error.to_string())?;
+    u64::try_from(value).map_err(|_| format!("column {index} is negative"))
+}
+
+impl Decoder<'_> {
+    const fn index(&self, at: At) -> usize {
+        self.first + at as usize
+    }
+
+    fn text(&self, at: At) -> Decoded<Option<String>> {
+        self.row.try_get(self.index(at)).map_err(|error| error.to_string())
+    }
+
+    fn number(&self, at: At) -> Decoded<u64> {
+        integer(self.row, self.index(at))
+    }
+
+    fn time(&self, at: At) -> Decoded<Option<u64>> {
+        let value: Option<i64> = self.row.try_get(self.index(at)).map_err(|error| error.to_string())?;
+        value.map(|value| u64::try_from(value).map_err(|_| "a time is negative".to_owned())).transpose()
+    }
+
+    /// The row, where the outer join found one.
+    pub(super) fn optional(&self) -> Result<Option<StoredRow>, CorruptRow> {
+        match self.text(At::Scope) {
+            Ok(None) => Ok(None),
+            Ok(Some(_)) => self.stored().map(Some),
+            Err(what) => Err(corrupt("?", what)),
+        }
+    }
+
+    /// The row.
+    pub(super) fn stored(&self) -> Result<StoredRow, CorruptRow> {
+        let scope = self.text(At::Scope).ok().flatten().unwrap_or_else(|| "?".to_owned());
+        self.decode(&scope).map_err(|what| corrupt(&scope, what))
+    }
+
+    fn decode(&self, scope: &str) -> Decoded<StoredRow> {
+        let spelling = self.text(At::State)?.ok_or("it has no state")?;
+        let state = self.catalogue.state(self.family, &spelling).ok_or_else(|| format!("the state {spelling:?} is not known"))?;
+        Ok(StoredRow {
+            row: Row {
+                scope: scope.to_owned(),
+                state,
+                owner: self.text(At::Owner)?,
+                operation: self.text(At::Operation)?,
+                attempt: self.number(At::Attempt)?,
+                attempt_limit: self.number(At::AttemptLimit)?,
+                revision: self.number(At::Revision)?,
+                fingerprint: self.text(At::Fingerprint)?,
+                codec: self.text(At::Codec)?,
+                policy_revision: self.number(At::PolicyRevision)?,
+                lease_until: self.time(At::LeaseUntil)?,
+                retry_at: self.time(At::RetryAt)?,
+                expires_at: self.time(At::ExpiresAt)?,
+                reason: self.text(At::Reason)?,
+                transition: self.transition()?,
+                result_digest: self.text(At::ResultDigest)?,
+            },
+            response: self.row.try_get(self.index(At::Response)).map_err(|error| error.to_string())?,
+            created_at: self.number(At::CreatedAt)?,
+            changed_at: self.number(At::ChangedAt)?,
+        })
+    }
+
+    fn transition(&self) -> Decoded<Option<RowTransition>> {
+        match (self.text(At::TransitionId)?, self.text(At::TransitionKind)?) {
+            (None, None) => Ok(None),
+            (Some(id), Some(word)) => {
+                let kind = TransitionKind::from_name(&word).ok_or_else(|| format!("the transition {word:?} is not known"))?;
+                Ok(Some(RowTransition { id, kind, digest: self.text(At::TransitionDigest)? }))
+            }
+            (Some(_), None) | (None, Some(_)) => Err("its last transition is half there".to_owned()),
+        }
+    }
+
+    /// Where a list goes on behind this row.
+    pub(super) fn position(&self, list: List) -> Result<After, StoreError> {
+        let at = match list {
+            List::Waiting => At::ChangedAt,
+            List::Lapsed => At::LeaseUntil,
+        };
+        let time = self.number(at).map_err(StoreError::Fault)?;
+        let scope = self.text(At::Scope).map_err(StoreError::Fault)?.unwrap_or_default();
+        Ok(After { time, scope })
+    }
+}
+
+fn column<'r, T>(row: &'r SqliteRow, index: usize) -> Decoded<T>
+where
+    T: sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite>,
+{
+    row.try_get(index).map_err(|error| error.to_string())
+}
+
+pub(super) fn evidence(row: &SqliteRow) -> Decoded<Evidence> {
+    Ok(Evidence {
+        attempt: integer(row, 0)?,
+        at: integer(row, 1)?,
+        kind: column(row, 2)?,
+        refused: column(row, 3)?,
+        digest: column(row, 4)?,
+        reason: column(row, 5)?,
+        response: column(row, 6)?,
+    })
+}
+
+pub(super) fn audit(row: &SqliteRow) -> Decoded<AuditEntry> {
+    Ok(AuditEntry {
+        attempt: integer(row, 2)?,
+        revision: integer(row, 3)?,
+        verdict: column(row, 4)?,
+        actor: column(row, 5)?,
+        reason: column(row, 6)?,
+        at: integer(row, 7)?,
+    })
+}
+
+pub(super) fn secret(row: &SqliteRow) -> Decoded<SecretVersion> {
+    let version = u32::try_from(integer(row, 1)?).map_err(|_| "a secret's version is past 2^32".to_owned())?;
+    Ok(SecretVersion { version, active_from: integer(row, 2)?, check_value: column(row, 3)? })
+}
