@@ -23,6 +23,8 @@
 #[cfg(feature = "bridge")]
 pub mod bridge;
 pub mod catalogue;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod component;
 pub mod cycle;
 pub mod decide;

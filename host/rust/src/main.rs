@@ -1,2 +1,5 @@
-//! x
-fn main() {}
+//! The `leasehold` program. Everything is in [`leasehold::cli`].
+
+fn main() -> std::process::ExitCode {
+    leasehold::cli::main()
+}

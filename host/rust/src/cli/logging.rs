@@ -1,0 +1,136 @@
+//! The log: to standard error, as text or as JSON. It holds no key, no body and no principal, since nobody hands them to it.
+
+use std::str::FromStr as _;
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
+
+use super::CliError;
+
+/// How much a command logs, unless it is told otherwise: what it has to say goes to standard output.
+const COMMAND_LEVEL: &str = "warn";
+/// How much a server logs, unless it is told otherwise.
+pub(super) const SERVER_LEVEL: &str = "info";
+
+/// What is said of the log on the command line, of any command.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(super) struct LogArgs {
+    /// How the log is written to standard error: text or json [default: text; variable: LEASEHOLD_LOG]
+    #[arg(long, global = true, value_name = "text|json", help_heading = "Log")]
+    pub(super) log: Option<String>,
+    /// How much is logged: error, warn, info, debug, trace, or a filter such as leasehold=debug [default: info for serve, else
+    /// warn; variable: LEASEHOLD_LOG_LEVEL]
+    #[arg(long, global = true, value_name = "LEVEL", help_heading = "Log")]
+    pub(super) log_level: Option<String>,
+}
+
+/// How the log is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum LogFormat {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// An object a line, for programs.
+    Json,
+}
+
+impl LogFormat {
+    /// The format of that name.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            other => Err(format!("{other:?} is no form of a log: write text or json")),
+        }
+    }
+}
+
+/// Which events are logged.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct LogLevel(String);
+
+impl LogLevel {
+    /// A level, or a filter of levels by module.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let known = if text.contains(['=', ',']) {
+            EnvFilter::try_new(text).is_ok()
+        } else {
+            LevelFilter::from_str(text).is_ok() && text.chars().all(char::is_alphabetic)
+        };
+        if known {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(format!(
+            "{text:?} is no level: write error, warn, info, debug or trace, or levels by module as in warn,leasehold=debug"
+        ))
+    }
+}
+
+/// The log as it is to be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct LogConfig {
+    /// How it is written.
+    pub(super) format: LogFormat,
+    /// How much.
+    pub(super) level: LogLevel,
+}
+
+impl LogArgs {
+    /// The log of a command that is no server: command line over variables over defaults.
+    pub(super) fn for_a_command(&self) -> Result<LogConfig, CliError> {
+        let (mut faults, mut config) =
+            (Vec::new(), LogConfig { format: LogFormat::Text, level: LogLevel(COMMAND_LEVEL.to_owned()) });
+        let told = |flag: &str, variable: &str, given: Option<&String>| match given {
+            Some(text) => Some((format!("--{flag}"), text.clone())),
+            None => std::env::var(variable).ok().map(|text| (variable.to_owned(), text)),
+        };
+        if let Some((name, text)) = told("log", "LEASEHOLD_LOG", self.log.as_ref()) {
+            match LogFormat::parse(&text) {
+                Ok(format) => config.format = format,
+                Err(why) => faults.push(format!("{name}: {why}")),
+            }
+        }
+        if let Some((name, text)) = told("log-level", "LEASEHOLD_LOG_LEVEL", self.log_level.as_ref()) {
+            match LogLevel::parse(&text) {
+                Ok(level) => config.level = level,
+                Err(why) => faults.push(format!("{name}: {why}")),
+            }
+        }
+        if faults.is_empty() { Ok(config) } else { Err(CliError::Usage(faults.join("\n"))) }
+    }
+}
+
+/// Starts it. A second start changes nothing.
+pub(super) fn start(config: &LogConfig) {
+    // INVARIANT: a LogLevel was read as a filter before.
+    let filter = EnvFilter::try_new(&config.level.0).unwrap_or_default();
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false);
+    let started = match config.format {
+        LogFormat::Text => log.try_init(),
+        LogFormat::Json => log.json().flatten_event(true).try_init(),
+    };
+    if started.is_err() {
+        tracing::debug!("the log was started before");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_is_a_word_or_a_filter() {
+        for text in ["error", "info", "trace", "off", "warn,leasehold=debug", "leasehold::bridge=trace"] {
+            assert!(LogLevel::parse(text).is_ok(), "{text}");
+        }
+        for text in ["", "loud", "3", "leasehold=loud", "="] {
+            assert!(LogLevel::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_form_is_text_or_json() {
+        assert_eq!(LogFormat::parse("json"), Ok(LogFormat::Json));
+        assert!(LogFormat::parse("JSON").is_err());
+    }
+}

@@ -1,0 +1,87 @@
+//! Which store and which secrets, for every command that works on one.
+
+use std::path::PathBuf;
+
+use super::CliError;
+use crate::component::CodeCache;
+use crate::host::{HostOptions, Leasehold, SecretSource, secrets_beside};
+use crate::keyring::{SecretError, Secrets};
+use crate::store::StoreUrl;
+use crate::store::sqlite::Migrate;
+
+/// The file that holds secrets.
+pub(super) const SECRETS_FILE: &str = "LEASEHOLD_SECRETS_FILE";
+/// Where compiled code is kept.
+const CACHE_DIR: &str = "LEASEHOLD_CACHE_DIR";
+
+/// The store of a command.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct StoreArgs {
+    /// Which store, as in sqlite:leasehold.db
+    #[arg(long, value_name = "URL", env = "LEASEHOLD_STORE", hide_env_values = true)]
+    pub(super) store: String,
+}
+
+impl StoreArgs {
+    pub(super) fn url(&self) -> Result<StoreUrl, CliError> {
+        store_url(&self.store)
+    }
+
+    /// Opens the store for those who read and settle: no secrets are needed, and nothing is laid out.
+    pub(super) async fn host(&self) -> Result<Leasehold, CliError> {
+        Ok(Leasehold::open(self.options(SecretSource::None)?).await?)
+    }
+
+    /// A store that must be there already.
+    pub(super) fn options(&self, secrets: SecretSource) -> Result<HostOptions, CliError> {
+        let options = HostOptions::new(self.url()?);
+        Ok(HostOptions { migrate: Migrate::Refused, code_cache: code_cache(), secrets, ..options })
+    }
+}
+
+/// A store's address, without repeating a password where it is none.
+pub(super) fn store_url(text: &str) -> Result<StoreUrl, CliError> {
+    text.parse().map_err(|error| CliError::Usage(format!("--store: {error}")))
+}
+
+/// Where compiled code is kept: `LEASEHOLD_CACHE_DIR`, or the user's folder.
+pub(super) fn code_cache() -> CodeCache {
+    std::env::var_os(CACHE_DIR).map_or(CodeCache::UserFolder, |folder| parse_code_cache(&folder))
+}
+
+/// A folder, or `off`.
+pub(super) fn parse_code_cache(text: &std::ffi::OsStr) -> CodeCache {
+    if text == "off" { CodeCache::Off } else { CodeCache::Folder(PathBuf::from(text)) }
+}
+
+/// Where a host's secrets lie.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum SecretPlace {
+    /// In variables.
+    Variables,
+    /// In a file: one that was named, or the one beside the store.
+    File(PathBuf),
+}
+
+/// The secrets of this host, and where they lie; none are made.
+pub(super) fn secrets(store: &StoreUrl) -> Result<(SecretPlace, Option<Secrets>), CliError> {
+    match from_variables()? {
+        Some(secrets) => Ok((SecretPlace::Variables, Some(secrets))),
+        None => {
+            let StoreUrl::Sqlite(path) = store;
+            let file = std::env::var_os(SECRETS_FILE).map_or_else(|| secrets_beside(path), PathBuf::from);
+            let secrets = Secrets::from_file(&file)?;
+            Ok((SecretPlace::File(file), secrets))
+        }
+    }
+}
+
+fn from_variables() -> Result<Option<Secrets>, CliError> {
+    let told = |errors: Vec<SecretError>| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    Secrets::from_variables(readable_variables()).map_err(|errors| CliError::Usage(told(errors)))
+}
+
+/// The variables that are text.
+fn readable_variables() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
