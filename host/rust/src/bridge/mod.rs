@@ -7,6 +7,7 @@
 //! | [`hop`] | which headers belong to one connection alone |
 //! | [`listen`] | connections from clients |
 //! | [`peer`] | who is at the other end of a connection |
+//! | [`principal`] | who asks |
 //! | [`problem`] | the answers that the bridge gives itself (RFC 9457) |
 //! | [`tls`] | certificates and keys |
 //!
@@ -17,5 +18,6 @@ pub mod forward;
 pub mod hop;
 pub mod listen;
 pub mod peer;
+pub mod principal;
 pub mod problem;
 pub mod tls;
