@@ -1,0 +1,28 @@
+-- layout 1
+CREATE TABLE leasehold_layout (only INTEGER NOT NULL PRIMARY KEY CHECK (only = 1), version INTEGER NOT NULL, provider TEXT NOT NULL) STRICT;
+CREATE TABLE leasehold_secret (version INTEGER NOT NULL PRIMARY KEY, active_from INTEGER NOT NULL, check_value TEXT NOT NULL) STRICT;
+CREATE TABLE leasehold_audit (number INTEGER PRIMARY KEY, family TEXT NOT NULL, scope TEXT NOT NULL, attempt INTEGER NOT NULL, revision INTEGER NOT NULL, verdict TEXT NOT NULL, actor TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL, transition_id TEXT NOT NULL, before TEXT NOT NULL) STRICT;
+CREATE INDEX leasehold_audit_scope ON leasehold_audit (family, scope);
+CREATE TRIGGER leasehold_audit_no_update BEFORE UPDATE ON leasehold_audit BEGIN SELECT RAISE(ABORT, 'leasehold_audit is append-only'); END;
+CREATE TRIGGER leasehold_audit_no_delete BEFORE DELETE ON leasehold_audit BEGIN SELECT RAISE(ABORT, 'leasehold_audit is append-only'); END;
+CREATE TABLE leasehold_evidence (number INTEGER PRIMARY KEY, family TEXT NOT NULL, scope TEXT NOT NULL, attempt INTEGER NOT NULL, at INTEGER NOT NULL, kind TEXT NOT NULL, refused TEXT NOT NULL, digest TEXT, reason TEXT, response BLOB) STRICT;
+CREATE INDEX leasehold_evidence_scope ON leasehold_evidence (family, scope);
+CREATE TABLE leasehold_outbox_authority (stream TEXT NOT NULL PRIMARY KEY, generation INTEGER NOT NULL, mode TEXT NOT NULL CHECK (mode IN ('POLLING', 'DRAINING', 'EXTERNAL'))) STRICT;
+INSERT INTO leasehold_outbox_authority (stream, generation, mode) VALUES ('default', 1, 'POLLING');
+CREATE TABLE leasehold_idempotency (scope TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL CHECK (state IN ('CLAIMED', 'EXECUTING', 'COMPLETED', 'FAILED_RETRYABLE', 'ABANDONED')), owner TEXT, operation TEXT, attempt INTEGER NOT NULL, attempt_limit INTEGER NOT NULL, revision INTEGER NOT NULL, fingerprint TEXT, codec TEXT, policy_revision INTEGER NOT NULL, lease_until INTEGER, retry_at INTEGER, expires_at INTEGER, reason TEXT, transition_id TEXT, transition_kind TEXT, transition_digest TEXT, result_digest TEXT, created_at INTEGER NOT NULL, changed_at INTEGER NOT NULL, response BLOB) STRICT;
+CREATE INDEX leasehold_idempotency_waiting ON leasehold_idempotency (changed_at, scope) WHERE state = 'ABANDONED';
+CREATE INDEX leasehold_idempotency_lapsed ON leasehold_idempotency (lease_until, scope) WHERE state = 'EXECUTING';
+CREATE INDEX leasehold_idempotency_expired ON leasehold_idempotency (expires_at) WHERE expires_at IS NOT NULL;
+CREATE TABLE leasehold_inbox (scope TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL CHECK (state IN ('RECEIVED', 'PROCESSING', 'PROCESSED', 'FAILED', 'DEAD')), owner TEXT, operation TEXT, attempt INTEGER NOT NULL, attempt_limit INTEGER NOT NULL, revision INTEGER NOT NULL, fingerprint TEXT, codec TEXT, policy_revision INTEGER NOT NULL, lease_until INTEGER, retry_at INTEGER, expires_at INTEGER, reason TEXT, transition_id TEXT, transition_kind TEXT, transition_digest TEXT, result_digest TEXT, created_at INTEGER NOT NULL, changed_at INTEGER NOT NULL, response BLOB) STRICT;
+CREATE INDEX leasehold_inbox_waiting ON leasehold_inbox (changed_at, scope) WHERE state = 'DEAD';
+CREATE INDEX leasehold_inbox_lapsed ON leasehold_inbox (lease_until, scope) WHERE state = 'PROCESSING';
+CREATE INDEX leasehold_inbox_expired ON leasehold_inbox (expires_at) WHERE expires_at IS NOT NULL;
+CREATE TABLE leasehold_outbox (scope TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL CHECK (state IN ('PENDING', 'CLAIMED', 'DELIVERED', 'FAILED', 'DEAD')), owner TEXT, operation TEXT, attempt INTEGER NOT NULL, attempt_limit INTEGER NOT NULL, revision INTEGER NOT NULL, fingerprint TEXT, codec TEXT, policy_revision INTEGER NOT NULL, lease_until INTEGER, retry_at INTEGER, expires_at INTEGER, reason TEXT, transition_id TEXT, transition_kind TEXT, transition_digest TEXT, result_digest TEXT, stream TEXT NOT NULL DEFAULT 'default', generation INTEGER NOT NULL DEFAULT 1, created_at INTEGER NOT NULL, changed_at INTEGER NOT NULL, response BLOB) STRICT;
+CREATE INDEX leasehold_outbox_waiting ON leasehold_outbox (changed_at, scope) WHERE state = 'DEAD';
+CREATE INDEX leasehold_outbox_lapsed ON leasehold_outbox (lease_until, scope) WHERE state = 'CLAIMED';
+CREATE INDEX leasehold_outbox_expired ON leasehold_outbox (expires_at) WHERE expires_at IS NOT NULL;
+CREATE TABLE leasehold_cleanup (scope TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL CHECK (state IN ('PENDING', 'CLAIMED', 'DONE', 'FAILED', 'ABANDONED')), owner TEXT, operation TEXT, attempt INTEGER NOT NULL, attempt_limit INTEGER NOT NULL, revision INTEGER NOT NULL, fingerprint TEXT, codec TEXT, policy_revision INTEGER NOT NULL, lease_until INTEGER, retry_at INTEGER, expires_at INTEGER, reason TEXT, transition_id TEXT, transition_kind TEXT, transition_digest TEXT, result_digest TEXT, created_at INTEGER NOT NULL, changed_at INTEGER NOT NULL, response BLOB) STRICT;
+CREATE INDEX leasehold_cleanup_waiting ON leasehold_cleanup (changed_at, scope) WHERE state = 'ABANDONED';
+CREATE INDEX leasehold_cleanup_lapsed ON leasehold_cleanup (lease_until, scope) WHERE state = 'CLAIMED';
+CREATE INDEX leasehold_cleanup_expired ON leasehold_cleanup (expires_at) WHERE expires_at IS NOT NULL;
+INSERT INTO leasehold_layout (only, version, provider) VALUES (1, 1, 'sqlite');
