@@ -8,6 +8,7 @@
 //! | [`record`] | what is stored: tokens, states, records, settings |
 //! | [`outcome`] | what is answered: outcomes, writes |
 //! | [`claim`], [`advance`], [`release`], [`inspect`], [`resolve`] | the five calls, arms in the order of the contract |
+//! | [`call`] | one of the five, for lists that mix them; the batch form |
 //! | [`row`] | a record as stores and documents hold it, and what a write makes of it |
 //! | [`statements`] | the schema and the catalogue of statements, one module a dialect |
 //! | [`keys`] | scopes, fingerprints, packed names |
@@ -38,6 +39,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod advance;
+pub mod call;
 pub mod claim;
 #[cfg(target_arch = "wasm32")]
 mod component;
@@ -57,6 +59,7 @@ pub mod statements;
 mod testing;
 
 pub use advance::{AdvanceArgs, AdvanceKind, advance};
+pub use call::{Call, batch, decide};
 pub use claim::{ClaimArgs, claim};
 pub use inspect::{InspectArgs, inspect};
 pub use outcome::{Applied, Decision, Grant, Next, Outcome, Recovery, Replay, Retryable, StatementName, Write};
@@ -66,11 +69,3 @@ pub use record::{
 pub use release::{ReleaseArgs, release};
 pub use resolve::{ResolveArgs, Verdict, resolve};
 pub use row::{CallTexts, Row, RowFault};
-
-/// Decides a list under one clock reading: answer n is that of item n, as if asked alone.
-pub fn batch<Args>(
-    items: &[(Option<Record>, Args)],
-    decide: impl Fn(Option<&Record>, &Args) -> Decision,
-) -> alloc::vec::Vec<Decision> {
-    items.iter().map(|(before, args)| decide(before.as_ref(), args)).collect()
-}

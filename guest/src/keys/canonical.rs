@@ -63,7 +63,7 @@ fn object(lexer: &mut Lexer<'_>, out: &mut String) -> Option<()> {
         members.push(Member { name, start, end: out.len() });
     }
     // UTF-8 sorts by bytes as by code points.
-    members.sort_by(|one, other| one.name.cmp(&other.name));
+    members.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     if members.windows(2).any(|pair| matches!(pair, [one, other] if one.name == other.name)) {
         return None;
     }

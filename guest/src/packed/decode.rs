@@ -83,14 +83,17 @@ impl<'v, 'a> Members<'v, 'a> {
         }
     }
 
+    #[inline(never)]
     fn at(&self, name: &str) -> String {
         if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
     }
 
+    #[inline(never)]
     fn present(&self, name: &str) -> Fallible<&'v Value<'a>> {
         self.value.member(name).ok_or_else(|| DocumentFault { at: self.at(name), what: "is absent".to_owned() })
     }
 
+    #[inline(never)]
     fn text_or_none(&self, name: &str) -> Fallible<Option<String>> {
         match self.value.member(name) {
             None => Ok(None),
@@ -99,10 +102,12 @@ impl<'v, 'a> Members<'v, 'a> {
         }
     }
 
+    #[inline(never)]
     fn text(&self, name: &str) -> Fallible<String> {
         self.text_or_none(name)?.ok_or_else(|| DocumentFault { at: self.at(name), what: "is absent".to_owned() })
     }
 
+    #[inline(never)]
     fn number_or_none(&self, name: &str) -> Fallible<Option<u64>> {
         let digits = match self.value.member(name) {
             None => return Ok(None),
@@ -119,10 +124,12 @@ impl<'v, 'a> Members<'v, 'a> {
         }
     }
 
+    #[inline(never)]
     fn number(&self, name: &str) -> Fallible<u64> {
         self.number_or_none(name)?.ok_or_else(|| DocumentFault { at: self.at(name), what: "is absent".to_owned() })
     }
 
+    #[inline(never)]
     fn token_or_none(&self, name: &str) -> Fallible<Option<String>> {
         match self.text_or_none(name)? {
             Some(text) if Token::from_hex(&text).is_none() => fault(&self.at(name), "64 lowercase hex digits are expected"),
@@ -130,6 +137,7 @@ impl<'v, 'a> Members<'v, 'a> {
         }
     }
 
+    #[inline(never)]
     fn token(&self, name: &str) -> Fallible<String> {
         self.token_or_none(name)?.ok_or_else(|| DocumentFault { at: self.at(name), what: "is absent".to_owned() })
     }

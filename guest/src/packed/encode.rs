@@ -34,6 +34,7 @@ impl<'o> Object<'o> {
         Self { out, strings, empty: true }
     }
 
+    #[inline(never)]
     fn name(&mut self, name: &str) {
         if !core::mem::replace(&mut self.empty, false) {
             self.out.push(',');
@@ -42,6 +43,7 @@ impl<'o> Object<'o> {
         self.out.push(':');
     }
 
+    #[inline(never)]
     fn text(&mut self, name: &str, text: Option<&str>) -> &mut Self {
         self.name(name);
         match text {
@@ -51,6 +53,7 @@ impl<'o> Object<'o> {
         self
     }
 
+    #[inline(never)]
     fn number(&mut self, name: &str, number: Option<u64>) -> &mut Self {
         self.name(name);
         match number {
@@ -69,6 +72,7 @@ impl<'o> Object<'o> {
         self
     }
 
+    #[inline(never)]
     fn null(&mut self, name: &str) -> &mut Self {
         self.text(name, None)
     }

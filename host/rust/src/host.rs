@@ -115,7 +115,7 @@ pub(crate) struct Inner {
     pub(crate) cycle: Cycle,
     pub(crate) component: Arc<Component>,
     pub(crate) sqlite: Option<SqliteStore>,
-    pub(crate) keyring: Option<Keyring>,
+    pub(crate) keyring: Option<Arc<Keyring>>,
     pub(crate) settings: HashMap<Family, Settings>,
     pub(crate) tasks: TaskTracker,
     pub(crate) closing: CancellationToken,
@@ -185,7 +185,8 @@ impl Leasehold {
         parts.store.clock().await.map_err(KeyringError::Store)?;
         let keyring = match parts.secrets {
             Some(secrets) => {
-                Some(Keyring::open(Arc::clone(&parts.component), parts.store.as_ref(), secrets, parts.write_timeout).await?)
+                let component = Arc::clone(&parts.component);
+                Some(Arc::new(Keyring::open(component, parts.store.as_ref(), secrets, parts.write_timeout).await?))
             }
             None => None,
         };
@@ -234,7 +235,7 @@ impl Leasehold {
     /// The secrets, where scopes are made from keys.
     #[must_use]
     pub fn keyring(&self) -> Option<&Keyring> {
-        self.inner.keyring.as_ref()
+        self.inner.keyring.as_deref()
     }
 
     /// Whether this host can take requests: the store's clock answers, and every version of the secrets is known here.

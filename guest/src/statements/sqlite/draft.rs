@@ -13,15 +13,18 @@ pub(super) struct Draft {
 }
 
 impl Draft {
+    #[inline(never)]
     pub(super) fn new(text: &str) -> Self {
         Self { text: text.to_string(), binds: Vec::new() }
     }
 
+    #[inline(never)]
     pub(super) fn push(&mut self, text: &str) -> &mut Self {
         self.text.push_str(text);
         self
     }
 
+    #[inline(never)]
     pub(super) fn bind(&mut self, source: &str) -> &mut Self {
         self.binds.push(source.to_string());
         let number = self.binds.len();
@@ -29,6 +32,7 @@ impl Draft {
         self
     }
 
+    #[inline(never)]
     pub(super) fn value(&mut self, source: Option<&str>) -> &mut Self {
         match source {
             Some(source) => self.bind(source),
@@ -36,6 +40,7 @@ impl Draft {
         }
     }
 
+    #[inline(never)]
     pub(super) fn done(self, id: &str, kind: StatementKind) -> Statement {
         Statement { id: id.to_string(), kind, text: self.text, binds: self.binds }
     }

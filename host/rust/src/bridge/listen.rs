@@ -230,6 +230,10 @@ where
             () = cut.cancelled() => return,
             () = shutdown.cancelled(), if !ending => {
                 ending = true;
+                if !begun.load(Ordering::Relaxed) {
+                    // hyper would wait for the rest of a head that has begun.
+                    return;
+                }
                 connection.as_mut().graceful_shutdown();
             }
             () = first.as_mut(), if watching => {

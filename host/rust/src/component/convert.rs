@@ -185,6 +185,16 @@ pub(super) fn resolve_args(args: &domain::ResolveArgs) -> wit::decide::ResolveAr
     }
 }
 
+pub(super) fn call(call: &domain::Call) -> wit::decide::Call {
+    match call {
+        domain::Call::Claim(args) => wit::decide::Call::Claim(claim_args(args)),
+        domain::Call::Advance(args) => wit::decide::Call::Advance(advance_args(args)),
+        domain::Call::Release(args) => wit::decide::Call::Release(release_args(args)),
+        domain::Call::Inspect(args) => wit::decide::Call::Inspect(inspect_args(args)),
+        domain::Call::Resolve(args) => wit::decide::Call::Resolve(resolve_args(args)),
+    }
+}
+
 const fn reason_back(reason: types::Reason) -> domain::Reason {
     match reason {
         types::Reason::AsStored => domain::Reason::AsStored,

@@ -1,6 +1,6 @@
 //! The decisions, through the component.
 
-use leasehold_decision::{AdvanceArgs, ClaimArgs, Decision, Family, Record, Settings, Token};
+use leasehold_decision::{Decision, Family, Record, Settings, Token};
 
 use super::bindings::exports::leasehold::decision::decide as wit;
 use super::convert::{self, decision_back};
@@ -36,56 +36,28 @@ impl Decide for Component {
 }
 
 impl Component {
-    /// Claims, decided under one clock reading.
+    /// A list of calls, decided under one clock reading.
     ///
     /// # Errors
     /// There is no decision on any of them.
-    pub fn claim_batch(
+    pub fn batch(
         &self,
         family: Family,
         settings: &Settings,
-        items: &[(Option<Record>, ClaimArgs)],
+        items: &[(Option<Record>, leasehold_decision::Call)],
         readable_codecs: &[Token],
         now: u64,
     ) -> Result<Vec<Decision>, CallError> {
         let readable: Vec<_> = readable_codecs.iter().copied().map(convert::token).collect();
         let items: Vec<_> = items
             .iter()
-            .map(|(before, args)| wit::ClaimItem { before: before.as_ref().map(convert::record), args: convert::claim_args(args) })
+            .map(|(before, call)| wit::Item { before: before.as_ref().map(convert::record), call: convert::call(call) })
             .collect();
         let (family, settings) = (convert::family(family), convert::settings(settings));
-        self.call(batch_fuel(items.len()), |store, instance| {
-            instance.leasehold_decision_decide().call_claim_batch(store, family, settings, &items, &readable, now)
+        let fuel = FUEL_PER_CALL.saturating_add(FUEL_PER_ITEM.saturating_mul(items.len() as u64));
+        self.call(fuel, |store, instance| {
+            instance.leasehold_decision_decide().call_batch(store, family, settings, &items, &readable, now)
         })
         .map(|decisions| decisions.into_iter().map(decision_back).collect())
     }
-
-    /// Transitions, decided under one clock reading.
-    ///
-    /// # Errors
-    /// There is no decision on any of them.
-    pub fn advance_batch(
-        &self,
-        family: Family,
-        settings: &Settings,
-        items: &[(Option<Record>, AdvanceArgs)],
-        now: u64,
-    ) -> Result<Vec<Decision>, CallError> {
-        let items: Vec<_> = items
-            .iter()
-            .map(|(before, args)| wit::AdvanceItem {
-                before: before.as_ref().map(convert::record),
-                args: convert::advance_args(args),
-            })
-            .collect();
-        let (family, settings) = (convert::family(family), convert::settings(settings));
-        self.call(batch_fuel(items.len()), |store, instance| {
-            instance.leasehold_decision_decide().call_advance_batch(store, family, settings, &items, now)
-        })
-        .map(|decisions| decisions.into_iter().map(decision_back).collect())
-    }
-}
-
-fn batch_fuel(items: usize) -> u64 {
-    FUEL_PER_CALL.saturating_add(FUEL_PER_ITEM.saturating_mul(items as u64))
 }

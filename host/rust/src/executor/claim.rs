@@ -1,5 +1,6 @@
 //! Which record a key has, and whether the caller may have it.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use leasehold_decision::{CallTexts, ClaimArgs, Family, Grant, Outcome, Settings, Token, keys};
@@ -176,7 +177,7 @@ impl Leasehold {
 
     /// Newest version first, then older ones: a row of an older version, expired or not, is decided in place while it exists.
     /// A reading that shows another set of versions in force than was looked up begins anew.
-    async fn locate_keyed(&self, family: Family, keyring: &Keyring, keyed: &KeyedRequest) -> Result<Located, ClaimError> {
+    async fn locate_keyed(&self, family: Family, keyring: &Arc<Keyring>, keyed: &KeyedRequest) -> Result<Located, ClaimError> {
         let mut tries = Tries::default();
         while tries.go_on() {
             let plan = keyring.plan(keyring.last_clock())?;
@@ -198,7 +199,7 @@ impl Leasehold {
                 }
                 let found = reading.stored.is_some();
                 if found || newest.is_none() {
-                    let fingerprint = Some(keyring.fingerprint(*version, &keyed.payload)?);
+                    let fingerprint = Some(keyring.fingerprint_of(*version, &keyed.payload).await?);
                     let closed_until = now_in_force.closed_until.filter(|_| !found);
                     newest = Some(Located { scope, fingerprint, read_after, reading, closed_until });
                 }

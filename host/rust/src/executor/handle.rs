@@ -364,6 +364,12 @@ impl Ticket {
         self.lease.may_send()
     }
 
+    /// Until when the lease runs by this host's monotonic clock; a renewal moves it.
+    #[must_use]
+    pub fn send_before(&self) -> Instant {
+        self.lease.deadline()
+    }
+
     /// Fires when a renewal answers that the record has moved.
     #[must_use]
     pub fn cancelled(&self) -> CancellationToken {

@@ -16,6 +16,9 @@ mod secrets;
 
 pub use secrets::{Made, SECRET_BYTES_MIN, Secret, SecretError, Secrets};
 
+/// A body up to this is hashed where it is; a larger one on a thread for such work. Bytes.
+const INLINE_BODY_BYTES_MAX: usize = 32 << 10;
+
 /// Why the secrets cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyringError {
@@ -197,6 +200,20 @@ impl Keyring {
         let text =
             self.component.fingerprint(secret.bytes(), &payload.method, &payload.target, content_type, &payload.body)?;
         Ok(Fingerprint::parse(&text)?)
+    }
+
+    /// As [`Keyring::fingerprint`]; a large body does not hold up the other tasks of this thread.
+    ///
+    /// # Errors
+    /// The version is unknown here, or the component failed.
+    pub async fn fingerprint_of(self: &Arc<Self>, version: u32, payload: &Payload) -> Result<Fingerprint, KeyringError> {
+        if payload.body.len() <= INLINE_BODY_BYTES_MAX {
+            return self.fingerprint(version, payload);
+        }
+        let (keyring, payload) = (Arc::clone(self), payload.clone());
+        tokio::task::spawn_blocking(move || keyring.fingerprint(version, &payload))
+            .await
+            .map_err(|error| KeyringError::Call(CallError::Instance(error.to_string())))?
     }
 
     /// Enters a newer version, which makes new records from an instant of the store's clock on.

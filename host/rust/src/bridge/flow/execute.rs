@@ -1,0 +1,151 @@
+//! The upstream's part: send, classify, end. Runs in the request's own task.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::header::RETRY_AFTER;
+use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
+use leasehold_decision::http::{Effect, Failure, Refusal};
+use tokio::sync::oneshot;
+
+use super::answer::{reference, refuse};
+use super::{Flow, Protected, Sender};
+use crate::bridge::forward::{BoxError, CONNECT_TIMEOUT_DEFAULT, ForwardError, ForwardLimits};
+use crate::bridge::problem::ProblemAnswer;
+use crate::executor::handle::{Started, Ticket};
+use crate::executor::settle::{End, Settlement};
+
+/// How long an answer is held back for its end to be stored, before it goes out all the same.
+pub(super) const SETTLE_PATIENCE: Duration = Duration::from_secs(2);
+/// The fencing token, for upstreams that check it: they refuse a lower one than the highest they have seen for the key.
+const FENCING_TOKEN: HeaderName = HeaderName::from_static("leasehold-fencing-token");
+/// What to give to an operator, on an answer of the upstream's whose effect is unknown.
+const REFERENCE: HeaderName = HeaderName::from_static("leasehold-reference");
+
+impl Flow {
+    pub(super) async fn execute(
+        &self,
+        protected: Protected,
+        started: Started,
+        send: Sender,
+        answer_to: oneshot::Sender<Response<Body>>,
+    ) {
+        let ticket = started.ticket();
+        let rules = protected.route.rules;
+        let sent = match ticket.may_send() {
+            Ok(()) => self.send(&protected, &ticket, send).await,
+            Err(over) => Err(Fault { failure: Failure::NeverReached, reason: "LEASE_OVER", detail: over.to_string() }),
+        };
+        let answer = match sent {
+            Ok(answer) => answer,
+            Err(fault) => {
+                let _ = answer_to.send(self.upstream_failed(started, &fault).await);
+                return;
+            }
+        };
+        let (status, retry_after) = (answer.status(), answer.headers().contains_key(RETRY_AFTER));
+        let effect = self.host.component().classify_status(status.as_u16(), retry_after, rules).unwrap_or_else(|error| {
+            tracing::error!(%error, "an answer could not be classified");
+            Effect::Unknown
+        });
+        match effect {
+            Effect::Success => self.keep_and_pass(&protected, started, answer, answer_to).await,
+            Effect::NoEffect => {
+                let _ = self.settle(started, End::NoEffect { reason: format!("UPSTREAM_{}", status.as_u16()) }).await;
+                self.metrics.count("no-effect");
+                let _ = answer_to.send(answer);
+            }
+            Effect::Unknown => {
+                let _ = answer_to.send(self.unknown(started, answer, status).await);
+            }
+        }
+    }
+
+    /// An answer whose effect is unknown goes to this caller as it is, with the reference.
+    async fn unknown(&self, started: Started, mut answer: Response<Body>, status: StatusCode) -> Response<Body> {
+        let reference = reference(started.scope());
+        let _ = self.settle(started, End::EffectUnknown { reason: format!("UPSTREAM_{}", status.as_u16()) }).await;
+        self.metrics.count("effect-unknown");
+        if let Ok(value) = HeaderValue::from_str(&reference) {
+            answer.headers_mut().insert(REFERENCE, value);
+        }
+        answer
+    }
+
+    async fn send(&self, protected: &Protected, ticket: &Ticket, send: Sender) -> Result<Response<Body>, Fault> {
+        let mut request = Request::from_parts(protected.parts.clone(), full(protected.body.clone()));
+        request.headers_mut().insert(FENCING_TOKEN, HeaderValue::from(ticket.fencing_token()));
+        let timeout = protected.route.upstream_timeout;
+        request
+            .extensions_mut()
+            .insert(ForwardLimits { answer_timeout: Some(timeout), send_before: Some(ticket.send_before().into()) });
+        // A task of its own, so that a panic in a service of one's own ends it and nothing else.
+        let sending = tokio::spawn(send(request));
+        let stop = sending.abort_handle();
+        match tokio::time::timeout(timeout.saturating_add(CONNECT_TIMEOUT_DEFAULT), sending).await {
+            Ok(Ok(Ok(answer))) => Ok(answer),
+            Ok(Ok(Err(error))) => Err(Fault::of(&error)),
+            Ok(Err(error)) => Err(Fault { failure: Failure::Broke, reason: "SERVICE_PANICKED", detail: error.to_string() }),
+            Err(_) => {
+                stop.abort();
+                Err(Fault { failure: Failure::Silent, reason: "UPSTREAM_SILENT", detail: "no answer in time".to_owned() })
+            }
+        }
+    }
+
+    /// No answer: what that counts as, and what this caller is told.
+    pub(super) async fn upstream_failed(&self, started: Started, fault: &Fault) -> Response<Body> {
+        let reference = reference(started.scope());
+        let effect = self.host.component().classify_failure(fault.failure).unwrap_or(Effect::Unknown);
+        tracing::warn!(reference, reason = fault.reason, detail = fault.detail, ?effect, "the upstream gave no answer");
+        let refusal = match fault.failure {
+            Failure::NeverReached => Refusal::UpstreamUnreachable,
+            Failure::Broke => Refusal::UpstreamBroke,
+            Failure::Silent => Refusal::UpstreamSilent,
+        };
+        let reason = fault.reason.to_owned();
+        let end = match effect {
+            Effect::NoEffect => End::NoEffect { reason },
+            Effect::Success | Effect::Unknown => End::EffectUnknown { reason },
+        };
+        let _ = self.settle(started, end).await;
+        self.metrics.count_refusal(refusal);
+        refuse(ProblemAnswer::new(refusal).reference(reference))
+    }
+
+    pub(super) async fn settle(&self, started: Started, end: End) -> Settlement {
+        let settlement = started.settle(end, SETTLE_PATIENCE).await;
+        match &settlement {
+            Settlement::Stored { .. } => {}
+            Settlement::Late(outcome) => self.metrics.count_late(outcome.kind()),
+            Settlement::Pending => self.metrics.count("settle-pending"),
+        }
+        settlement
+    }
+}
+
+/// A body that is held whole; an empty one says so.
+pub(super) fn full(bytes: Bytes) -> Body {
+    if bytes.is_empty() { Body::empty() } else { Body::from(bytes) }
+}
+
+/// Why there is no answer.
+pub(super) struct Fault {
+    pub(super) failure: Failure,
+    pub(super) reason: &'static str,
+    pub(super) detail: String,
+}
+
+impl Fault {
+    /// An error of the upstream's transport says how far the request came; any other one is taken as "it may have had an effect".
+    fn of(error: &BoxError) -> Self {
+        let failure = error.downcast_ref::<ForwardError>().map_or(Failure::Broke, ForwardError::failure);
+        let reason = match failure {
+            Failure::NeverReached => "UPSTREAM_UNREACHABLE",
+            Failure::Broke => "UPSTREAM_BROKE",
+            Failure::Silent => "UPSTREAM_SILENT",
+        };
+        Self { failure, reason, detail: error.to_string() }
+    }
+}

@@ -1,0 +1,198 @@
+//! The answer's body: through to the client, with a copy for the store.
+//!
+//! Its last bytes go out only once the answer is stored. What the last bytes are: of a small body of known length all of it (so that
+//! an upstream that breaks off is still answered with a problem document), of a large one the part that ends it, of a stream the
+//! mark that ends it, so that events pass without delay.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::Response;
+use http_body::{Body as _, Frame};
+use http_body_util::BodyExt as _;
+use leasehold_decision::http::Failure;
+use tokio::sync::{mpsc, oneshot};
+
+use super::execute::{Fault, full};
+use super::{Flow, Protected};
+use crate::bridge::envelope::{Body as StoredBody, StoredAnswer};
+use crate::bridge::forward::BoxError;
+use crate::executor::handle::Started;
+use crate::executor::settle::End;
+
+/// A body of known length up to this is held until it is stored. Bytes.
+const WHOLE_BODY_BYTES_MAX: u64 = 64 << 10;
+/// Parts of a body that wait for a slow client.
+const WAITING_FRAMES_MAX: usize = 16;
+/// A client that takes nothing for so long has gone: the copy goes on without it.
+const CLIENT_STALL_MAX: Duration = Duration::from_secs(30);
+
+type Part = Result<Frame<Bytes>, BoxError>;
+
+/// What the client gets of the body.
+struct ToClient(Option<mpsc::Sender<Part>>);
+
+impl ToClient {
+    async fn send(&mut self, part: Part) {
+        let Some(sender) = &self.0 else {
+            return;
+        };
+        match tokio::time::timeout(CLIENT_STALL_MAX, sender.send(part)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) | Err(_) => self.0 = None,
+        }
+    }
+}
+
+/// The copy, as long as it is not too large.
+struct Copy {
+    bytes: Option<Vec<u8>>,
+    length: u64,
+    most: usize,
+}
+
+impl Copy {
+    const fn new(most: usize) -> Self {
+        Self { bytes: Some(Vec::new()), length: 0, most }
+    }
+
+    fn push(&mut self, data: &Bytes) {
+        self.length = self.length.saturating_add(data.len() as u64);
+        if self.length > self.most as u64 {
+            self.bytes = None;
+        }
+        if let Some(bytes) = &mut self.bytes {
+            bytes.extend_from_slice(data);
+        }
+    }
+
+    fn into_stored(self) -> StoredBody {
+        match self.bytes {
+            Some(bytes) => StoredBody::Kept(bytes.into()),
+            None => StoredBody::NotKept { length: Some(self.length) },
+        }
+    }
+}
+
+/// Why a body ended early.
+fn broke_off(why: &BoxError) -> Fault {
+    Fault { failure: Failure::Broke, reason: "UPSTREAM_BROKE", detail: format!("in the middle of its answer: {why}") }
+}
+
+fn fell_silent() -> Fault {
+    Fault { failure: Failure::Silent, reason: "UPSTREAM_SILENT", detail: "in the middle of its answer".to_owned() }
+}
+
+async fn next_part(body: &mut Body, timeout: Duration) -> Result<Option<Frame<Bytes>>, Fault> {
+    match tokio::time::timeout(timeout, body.frame()).await {
+        Ok(None) => Ok(None),
+        Ok(Some(Ok(frame))) => Ok(Some(frame)),
+        Ok(Some(Err(error))) => Err(broke_off(&error.into())),
+        Err(_) => Err(fell_silent()),
+    }
+}
+
+impl Flow {
+    /// Passes a successful answer on, and stores it.
+    pub(super) async fn keep_and_pass(
+        &self,
+        protected: &Protected,
+        started: Started,
+        answer: Response<Body>,
+        answer_to: oneshot::Sender<Response<Body>>,
+    ) {
+        let whole = answer.body().is_end_stream() || answer.body().size_hint().exact().is_some_and(|length| length <= WHOLE_BODY_BYTES_MAX);
+        if whole {
+            let _ = answer_to.send(self.pass_whole(protected, started, answer).await);
+        } else {
+            self.pass_stream(protected, started, answer, answer_to).await;
+        }
+    }
+
+    async fn pass_whole(&self, protected: &Protected, started: Started, answer: Response<Body>) -> Response<Body> {
+        let (parts, mut body) = answer.into_parts();
+        let (mut copy, mut bytes) = (Copy::new(protected.route.keep_body_max), Vec::new());
+        loop {
+            match next_part(&mut body, protected.route.upstream_timeout).await {
+                Ok(None) => break,
+                Ok(Some(frame)) => {
+                    if let Some(data) = frame.data_ref() {
+                        copy.push(data);
+                        bytes.extend_from_slice(data);
+                    }
+                }
+                Err(fault) => return self.upstream_failed(started, &fault).await,
+            }
+        }
+        let stored = StoredAnswer::new(parts.status, &parts.headers, copy.into_stored());
+        let _ = self.settle(started, End::Success(stored.encode())).await;
+        self.metrics.count("executed");
+        Response::from_parts(parts, full(bytes.into()))
+    }
+
+    async fn pass_stream(
+        &self,
+        protected: &Protected,
+        started: Started,
+        answer: Response<Body>,
+        answer_to: oneshot::Sender<Response<Body>>,
+    ) {
+        let (parts, mut body) = answer.into_parts();
+        let (sender, receiver) = mpsc::channel(WAITING_FRAMES_MAX);
+        let mut head = Response::new(Body::new(Parts(receiver)));
+        *head.status_mut() = parts.status;
+        *head.headers_mut() = parts.headers.clone();
+        *head.version_mut() = parts.version;
+        let _ = answer_to.send(head);
+        let mut client = ToClient(Some(sender));
+        let mut copy = Copy::new(protected.route.keep_body_max);
+        let total = body.size_hint().exact();
+        let mut held: Option<Frame<Bytes>> = None;
+        loop {
+            match next_part(&mut body, protected.route.upstream_timeout).await {
+                Ok(None) => break,
+                Ok(Some(frame)) => {
+                    if let Some(data) = frame.data_ref() {
+                        copy.push(data);
+                    }
+                    let ends = frame.is_trailers() || total.is_some_and(|total| copy.length >= total);
+                    match (ends, held.take()) {
+                        (true, None) => held = Some(frame),
+                        (true, Some(before)) => {
+                            client.send(Ok(before)).await;
+                            held = Some(frame);
+                        }
+                        (false, _) => client.send(Ok(frame)).await,
+                    }
+                }
+                Err(fault) => {
+                    let why = fault.detail.clone();
+                    drop(self.upstream_failed(started, &fault).await);
+                    client.send(Err(why.into())).await;
+                    return;
+                }
+            }
+        }
+        let stored = StoredAnswer::new(parts.status, &parts.headers, copy.into_stored());
+        let _ = self.settle(started, End::Success(stored.encode())).await;
+        self.metrics.count("executed");
+        if let Some(frame) = held {
+            client.send(Ok(frame)).await;
+        }
+    }
+}
+
+/// The parts that come through the channel, as a body.
+struct Parts(mpsc::Receiver<Part>);
+
+impl http_body::Body for Parts {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Part>> {
+        self.0.poll_recv(context)
+    }
+}
