@@ -10,7 +10,7 @@ use super::CliError;
 /// How much a command logs, unless it is told otherwise: what it has to say goes to standard output.
 const COMMAND_LEVEL: &str = "warn";
 /// How much a server logs, unless it is told otherwise.
-pub(super) const SERVER_LEVEL: &str = "info";
+const SERVER_LEVEL: &str = "info";
 
 /// What is said of the log on the command line, of any command.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -50,12 +50,17 @@ impl LogFormat {
 pub(super) struct LogLevel(String);
 
 impl LogLevel {
+    /// What holds for a server.
+    pub(super) fn of_a_server() -> Self {
+        Self(SERVER_LEVEL.to_owned())
+    }
+
     /// A level, or a filter of levels by module.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let known = if text.contains(['=', ',']) {
             EnvFilter::try_new(text).is_ok()
         } else {
-            LevelFilter::from_str(text).is_ok() && text.chars().all(char::is_alphabetic)
+            !text.is_empty() && text.chars().all(char::is_alphabetic) && LevelFilter::from_str(text).is_ok()
         };
         if known {
             return Ok(Self(text.to_owned()));

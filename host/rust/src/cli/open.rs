@@ -78,10 +78,8 @@ pub(super) fn secrets(store: &StoreUrl) -> Result<(SecretPlace, Option<Secrets>)
 
 fn from_variables() -> Result<Option<Secrets>, CliError> {
     let told = |errors: Vec<SecretError>| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-    Secrets::from_variables(readable_variables()).map_err(|errors| CliError::Usage(told(errors)))
-}
-
-/// The variables that are text.
-fn readable_variables() -> impl Iterator<Item = (String, String)> {
-    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+    // One that is no text is not lost on the way: it is told as one that is no hex.
+    let variables =
+        std::env::vars_os().map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()));
+    Secrets::from_variables(variables).map_err(|errors| CliError::Usage(told(errors)))
 }
