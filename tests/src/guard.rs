@@ -51,7 +51,7 @@ fn held(dialect: Dialect, statement: &Statement) -> Result<(), Reason> {
         (StatementKind::Update, None) => Err("an update outside the families".to_owned()),
         (StatementKind::Insert, Some(family)) => others::insert(dialect, family, &place, &tree, &statement.binds),
         (StatementKind::Insert, None) => others::is_insert(&tree),
-        (StatementKind::Purge, family) => others::purge(family.as_ref(), &tree, &statement.binds),
+        (StatementKind::Purge, _) => others::purge(dialect, &place, &tree, &statement.binds),
         (StatementKind::Read, _) => others::is_query(&tree),
     }
 }

@@ -281,13 +281,23 @@ fn an_insert_that_overwrites_is_refused() {
 #[test]
 fn a_purge_without_bounds_is_refused() {
     const PURGE: &str = "inbox.purge";
-    refused(PURGE, "WHERE state IN ('PROCESSED', 'FAILED')", "WHERE true", "the states that end");
-    refused(PURGE, "WHERE state IN ('PROCESSED', 'FAILED')", "WHERE state IN ('PROCESSED', 'DEAD')", "the states that end");
+    refused(PURGE, "WHERE state IN ('PROCESSED', 'FAILED')", "WHERE true", "does not ask for state IN");
+    refused(PURGE, "WHERE state IN ('PROCESSED', 'FAILED')", "WHERE state IN ('PROCESSED', 'DEAD')", "does not ask for state IN");
     rebound(PURGE, "host.limit", "host.failure-retention", "bounded batch");
+    refused(PURGE, " AND expires_at <=", " AND true OR expires_at <=", "does not ask for scope IN");
+    refused(PURGE, "ORDER BY expires_at LIMIT ?2", "LIMIT ?2", "does not ask for scope IN");
+    refused(PURGE, "AS INTEGER) - ?3", "AS INTEGER) + ?3", "does not ask for expires_at");
     let mut twin = statement(PURGE);
     let end = twin.text.rfind(" AND expires_at").expect("it asks for the expiry");
     twin.text.truncate(end);
-    refused_for(&twin, "");
+    twin.binds.pop();
+    refused_for(&twin, "does not ask for expires_at");
+    let mut twin = statement(PURGE);
+    twin.text.push_str(" RETURNING scope");
+    refused_for(&twin, "is not what it should be");
+    let mut twin = statement(PURGE);
+    twin.text.push_str(" OR true");
+    refused_for(&twin, "does not ask for state IN");
 }
 
 #[test]

@@ -111,8 +111,9 @@ pub(super) fn is_query(tree: &Statement) -> Result<(), Reason> {
     }
 }
 
-/// Takes what has ended: a family's by state and expiry, both at the top of its WHERE; and never more than a batch.
-pub(super) fn purge(family: Option<&Family>, tree: &Statement, binds: &[String]) -> Result<(), Reason> {
+/// Takes what ended at least one failure-retention ago: by state and expiry, both at the top of its WHERE, and never more than a
+/// batch.
+pub(super) fn purge(dialect: Dialect, place: &Place<'_>, tree: &Statement, binds: &[String]) -> Result<(), Reason> {
     let Statement::Delete(Delete { from: FromTable::WithFromKeyword(tables), using: None, selection: Some(selection), .. }) = tree
     else {
         return Err("no delete with a WHERE".to_owned());
@@ -120,20 +121,25 @@ pub(super) fn purge(family: Option<&Family>, tree: &Statement, binds: &[String])
     if tables.len() != 1 || !binds.iter().any(|source| source == "host.limit") {
         return Err("is not one bounded batch of one table".to_owned());
     }
-    let Some(family) = family else {
+    let (Some(family), Some(table)) = (place.family, &place.table) else {
         return Ok(());
     };
-    let ended: Vec<String> = [State::Completed, State::FailedRetryable]
-        .iter()
-        .filter_map(|state| spelling(*family, *state))
-        .map(|word| format!("'{word}'"))
-        .collect();
+    let spelled = |state| spelling(family, state).map(|word| format!("'{word}'"));
+    let ended: Vec<String> = [State::Completed, State::FailedRetryable].into_iter().filter_map(spelled).collect();
+    let ended = format!("state IN ({})", ended.join(", "));
+    let expired = format!("expires_at <= {} - host.failure-retention", clock(dialect));
+    let batch = format!("scope IN (SELECT scope FROM {table} WHERE {ended} AND {expired} ORDER BY expires_at LIMIT host.limit)");
     let conjuncts: Vec<String> = conjuncts(selection).iter().map(ToString::to_string).collect();
-    if !conjuncts.contains(&format!("state IN ({})", ended.join(", "))) {
-        return Err("does not ask for the states that end".to_owned());
+    let asked: Vec<String> = conjuncts.iter().map(|conjunct| with_sources(conjunct, binds)).collect();
+    if let Some(lacking) = [&ended, &batch, &expired].into_iter().find(|wanted| !asked.contains(wanted)) {
+        return Err(format!("does not ask for {lacking}"));
     }
-    if !conjuncts.iter().any(|conjunct| conjunct.starts_with("expires_at <= ")) {
-        return Err("does not ask for the expiry".to_owned());
-    }
-    Ok(())
+    let canonical = format!("DELETE FROM {table} WHERE {}", conjuncts.join(" AND "));
+    if one(dialect, &canonical)? == *tree { Ok(()) } else { Err(format!("is not what it should be: {canonical}")) }
+}
+
+/// The text with each parameter's source in its place.
+fn with_sources(text: &str, binds: &[String]) -> String {
+    let numbered = binds.iter().enumerate().rev();
+    numbered.fold(text.to_owned(), |text, (place, source)| text.replace(&format!("?{}", place + 1), source))
 }

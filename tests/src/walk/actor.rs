@@ -1,5 +1,5 @@
 //! One host's worker, as section 4 of the contract has it: claim, confirmed start, effect, end; what was sent and not answered is
-//! sent again with the same ids.
+//! asked about, or sent again with the same ids.
 
 use leasehold_decision::packed::{Call, Tuple};
 use leasehold_decision::{AdvanceKind, Outcome};
@@ -61,7 +61,7 @@ impl Walk<'_> {
             }
             Doing::Claiming { owner, operation } => {
                 actor.doing = Doing::Claiming { owner: owner.clone(), operation: operation.clone() };
-                claim(owner, operation)
+                if self.random.once_in(3) { Call::Inspect { owner, operation, fingerprint: None } } else { claim(owner, operation) }
             }
             Doing::Holding { tuple, started } => {
                 let call = self.transition(tuple.clone(), started);
@@ -93,12 +93,16 @@ impl Walk<'_> {
         match (std::mem::take(&mut actor.doing), outcome) {
             (
                 Doing::Claiming { owner, operation },
-                Outcome::Acquired(grant) | Outcome::TakenOver(grant) | Outcome::ReplayedAcquire(grant),
+                Outcome::Acquired(grant)
+                | Outcome::TakenOver(grant)
+                | Outcome::ReplayedAcquire(grant)
+                | Outcome::ClaimedSameOperation(grant),
             ) => {
                 self.ledger.granted(&owner)?;
                 let tuple = Tuple { owner, operation, attempt: grant.attempt, revision: grant.revision };
                 actor.doing = Doing::Holding { tuple, started: false };
             }
+            (Doing::Claiming { owner, operation }, Outcome::Retryable(_)) => actor.doing = Doing::Claiming { owner, operation },
             (Doing::Advancing { tuple, started, call }, Outcome::Applied(applied) | Outcome::AlreadyApplied(applied)) => {
                 let tuple = Tuple { revision: applied.revision, ..tuple };
                 match call {

@@ -1,7 +1,7 @@
 //! What must never happen, told from the writes alone: who holds, how often an execution began, and whether its effect is settled.
 
 use leasehold_decision::packed::{Call, Request};
-use leasehold_decision::{AdvanceKind, Family, Row, Settings, State, StatementName, Verdict};
+use leasehold_decision::{AdvanceKind, Family, Row, State, StatementName, Verdict};
 
 /// What is known of the effect of the executions in this life of the record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,27 +26,9 @@ impl Ledger {
         Self { family, holder: None, effect: Effect::None, begun: 0 }
     }
 
-    /// A producer makes the record; no decision does.
-    pub(super) fn enqueued(&mut self, settings: &Settings, retry_at: u64) -> Row {
+    /// The record is made anew, by no decision.
+    pub(super) fn forget(&mut self) {
         *self = Self::new(self.family);
-        Row {
-            scope: "d1:op:0".to_owned(),
-            state: State::Pending,
-            owner: None,
-            operation: None,
-            attempt: 0,
-            attempt_limit: settings.attempt_limit,
-            revision: 1,
-            fingerprint: None,
-            codec: None,
-            policy_revision: settings.revision,
-            lease_until: None,
-            retry_at: Some(retry_at),
-            expires_at: None,
-            reason: None,
-            transition: None,
-            result_digest: None,
-        }
     }
 
     /// A write has changed the row.
