@@ -40,6 +40,11 @@ impl Wire {
         self.stream.write_all(bytes.as_ref()).await.unwrap();
     }
 
+    /// The same where the other end may close before it has taken all.
+    pub async fn try_send(&mut self, bytes: impl AsRef<[u8]>) {
+        let _ = self.stream.write_all(bytes.as_ref()).await;
+    }
+
     /// Everything up to and including this text.
     pub async fn until(&mut self, text: &str) -> String {
         loop {

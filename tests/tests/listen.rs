@@ -1,0 +1,302 @@
+//! The port: both versions of HTTP, with and without TLS; what a client can make it wait for or hold; how it ends.
+
+mod net;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use http::{Request, Response, Version};
+use http_body_util::BodyExt;
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use leasehold::bridge::forward::{Forward, ForwardOptions, HostHeader};
+use leasehold::bridge::listen::{
+    Ended, FIRST_REQUEST_TIMEOUT, HEAD_BYTES_MAX, HEADER_LINES_MAX, ListenError, Listener, NEXT_REQUEST_TIMEOUT,
+};
+use leasehold::bridge::peer::{Peer, Transport};
+use leasehold::bridge::tls::{TlsFiles, Trust};
+use net::{Certificates, FrozenClock, Wire, pass};
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+const GET: &str = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A listener whose service tells of each request, and waits on `/wait` until it is released.
+struct Server {
+    address: SocketAddr,
+    stop: CancellationToken,
+    ended: JoinHandle<Ended>,
+    begun: mpsc::UnboundedReceiver<(Version, Peer)>,
+    release: Arc<Notify>,
+}
+
+impl Server {
+    async fn start(tls: Option<&TlsFiles>) -> Self {
+        let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), tls).await.unwrap();
+        let (address, stop, release) = (listener.local_addr(), CancellationToken::new(), Arc::new(Notify::new()));
+        let (tell, begun) = mpsc::unbounded_channel();
+        let wait = Arc::clone(&release);
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let _ = tell.send((request.version(), *request.extensions().get::<Peer>().unwrap()));
+            let wait = Arc::clone(&wait);
+            async move {
+                match request.uri().path() {
+                    "/wait" => wait.notified().await,
+                    "/panic" => panic!("as the test asked"),
+                    _ => {}
+                }
+                Ok::<_, Infallible>(Response::new(Body::from("ok")))
+            }
+        });
+        let ended = tokio::spawn(listener.serve(service, stop.clone(), GRACE));
+        Self { address, stop, ended, begun, release }
+    }
+
+    async fn begun(&mut self) -> (Version, Peer) {
+        self.begun.recv().await.unwrap()
+    }
+}
+
+/// Lets the clock go on until this has ended.
+async fn pass_until<T>(step: Duration, task: JoinHandle<T>) -> T {
+    while !task.is_finished() {
+        pass(step).await;
+        tokio::task::yield_now().await;
+    }
+    task.await.unwrap()
+}
+
+fn h2() -> Client<hyper_util::client::legacy::connect::HttpConnector, Body> {
+    Client::builder(TokioExecutor::new()).http2_only(true).build_http()
+}
+
+fn request(address: SocketAddr, path: &str) -> Request<Body> {
+    Request::get(format!("http://{address}{path}")).body(Body::empty()).unwrap()
+}
+
+// What it speaks.
+
+#[tokio::test]
+async fn http_1_is_spoken_and_a_connection_is_used_again() {
+    let mut server = Server::start(None).await;
+    let mut client = Wire::to(server.address).await;
+    for _ in 0..3 {
+        client.send(GET).await;
+        assert_eq!(client.message().await.1, "ok");
+        let (version, peer) = server.begun().await;
+        assert_eq!(version, Version::HTTP_11);
+        assert_eq!(peer, Peer { address: client.own_address(), transport: Transport::Plain });
+    }
+}
+
+#[tokio::test]
+async fn http_2_is_spoken_by_those_who_know() {
+    let mut server = Server::start(None).await;
+    let answer = h2().request(request(server.address, "/")).await.unwrap();
+    assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "ok");
+    assert_eq!(server.begun().await.0, Version::HTTP_2);
+}
+
+#[tokio::test]
+async fn tls_is_spoken_and_the_version_is_agreed_on() {
+    let certificates = Certificates::for_localhost();
+    let mut server = Server::start(Some(&certificates.server)).await;
+    let trust = Trust::PemFile(certificates.authority.clone());
+    for (host, version) in [(HostHeader::Upstream, Version::HTTP_2), (HostHeader::Client, Version::HTTP_11)] {
+        let options = ForwardOptions { trust: trust.clone(), host, ..ForwardOptions::default() };
+        let client = Forward::new(format!("https://localhost:{}", server.address.port()).parse().unwrap(), &options).unwrap();
+        let request = Request::get("/").header("host", "a").body(Body::empty()).unwrap();
+        assert_eq!(client.oneshot(request).await.unwrap().status(), 200);
+        let (spoken, peer) = server.begun().await;
+        assert_eq!((spoken, peer.transport), (version, Transport::Tls));
+    }
+}
+
+#[tokio::test]
+async fn a_service_that_panics_ends_its_own_connection_alone() {
+    let server = Server::start(None).await;
+    let mut other = Wire::to(server.address).await;
+    let mut client = Wire::to(server.address).await;
+    client.send("GET /panic HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    assert_eq!(client.closed().await, "");
+    other.send(GET).await;
+    assert_eq!(other.message().await.1, "ok");
+}
+
+// What it may be made to hold.
+
+#[tokio::test]
+async fn a_head_that_is_too_large_is_431() {
+    let server = Server::start(None).await;
+    let lines = |count: usize| "x: y\r\n".repeat(count);
+    let large = format!("x: {}\r\n", "y".repeat(HEAD_BYTES_MAX as usize));
+    for (head, status) in [(lines(HEADER_LINES_MAX - 1), "200"), (lines(HEADER_LINES_MAX), "431"), (large, "431")] {
+        let mut client = Wire::to(server.address).await;
+        // The answer may come before the whole of it is taken.
+        client.try_send(format!("GET / HTTP/1.1\r\nhost: a\r\n{head}\r\n")).await;
+        let answer = client.head().await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_that_is_too_large_is_431_in_http_2() {
+    let server = Server::start(None).await;
+    let mut large = request(server.address, "/");
+    for index in 0..40 {
+        let name = http::HeaderName::from_bytes(format!("x-{index}").as_bytes()).unwrap();
+        large.headers_mut().insert(name, "y".repeat(1_000).parse().unwrap());
+    }
+    assert_eq!(h2().request(large).await.unwrap().status(), 431);
+}
+
+// What it may be made to wait for.
+
+#[tokio::test]
+async fn a_connection_that_brings_no_request_is_ended() {
+    let _clock = FrozenClock::begin();
+    let server = Server::start(None).await;
+    for beginning in ["", "PRI * HT", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "G", "GET / HTTP/1.1\r\nhost: a\r\nx: "] {
+        let mut client = Wire::to(server.address).await;
+        client.send(beginning).await;
+        let ended = tokio::spawn(client.closed_binary());
+        pass_until(FIRST_REQUEST_TIMEOUT, ended).await;
+    }
+}
+
+#[tokio::test]
+async fn a_hand_shake_that_does_not_end_is_ended() {
+    let _clock = FrozenClock::begin();
+    let certificates = Certificates::for_localhost();
+    let server = Server::start(Some(&certificates.server)).await;
+    let ended = tokio::spawn(Wire::to(server.address).await.closed_binary());
+    pass_until(FIRST_REQUEST_TIMEOUT, ended).await;
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_kept_for_longer_than_a_gateway_keeps_it() {
+    let _clock = FrozenClock::begin();
+    let server = Server::start(None).await;
+    let mut client = Wire::to(server.address).await;
+    for _ in 0..2 {
+        client.send(GET).await;
+        assert_eq!(client.message().await.1, "ok");
+        pass(NEXT_REQUEST_TIMEOUT - Duration::from_secs(2)).await;
+    }
+    client.send("GET / HT").await;
+    let ended = tokio::spawn(client.closed());
+    assert_eq!(pass_until(NEXT_REQUEST_TIMEOUT, ended).await, "");
+}
+
+#[tokio::test]
+async fn a_request_under_way_is_not_hurried() {
+    let _clock = FrozenClock::begin();
+    let mut server = Server::start(None).await;
+    let mut client = Wire::to(server.address).await;
+    client.send("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    server.begun().await;
+    for limit in [FIRST_REQUEST_TIMEOUT, NEXT_REQUEST_TIMEOUT] {
+        pass(limit).await;
+        tokio::task::yield_now().await;
+    }
+    server.release.notify_one();
+    assert_eq!(client.message().await.1, "ok");
+}
+
+// How it ends.
+
+#[tokio::test]
+async fn what_is_under_way_is_finished_and_nothing_new_is_taken() {
+    let mut server = Server::start(None).await;
+    let mut idle = Wire::to(server.address).await;
+    idle.send(GET).await;
+    idle.message().await;
+    server.begun().await;
+    let mut client = Wire::to(server.address).await;
+    client.send("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    server.begun().await;
+    let second = tokio::spawn(h2().request(request(server.address, "/wait")));
+    server.begun().await;
+    server.stop.cancel();
+    assert_eq!(idle.closed().await, "");
+    assert!(tokio::net::TcpStream::connect(server.address).await.is_err());
+    assert!(!server.ended.is_finished());
+    server.release.notify_waiters();
+    let (head, body) = client.message().await;
+    assert!(head.contains("connection: close") && body == "ok", "{head}");
+    assert_eq!(second.await.unwrap().unwrap().into_body().collect().await.unwrap().to_bytes(), "ok");
+    assert_eq!(server.ended.await.unwrap(), Ended { cut: 0 });
+}
+
+#[tokio::test]
+async fn what_is_not_finished_within_the_grace_is_cut() {
+    let _clock = FrozenClock::begin();
+    let mut server = Server::start(None).await;
+    let mut client = Wire::to(server.address).await;
+    client.send("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    server.begun().await;
+    server.stop.cancel();
+    assert_eq!(pass_until(GRACE, server.ended).await, Ended { cut: 1 });
+    assert_eq!(client.closed().await, "");
+}
+
+#[tokio::test]
+async fn a_connection_without_a_request_does_not_delay_the_end() {
+    let _clock = FrozenClock::begin();
+    let server = Server::start(None).await;
+    let mut clients = Vec::new();
+    for beginning in ["", "PRI * HT", "GET / HTTP/1.1\r\n"] {
+        let mut client = Wire::to(server.address).await;
+        client.send(beginning).await;
+        clients.push(client);
+    }
+    // Those before it in the queue are taken once this one is served.
+    let mut last = Wire::to(server.address).await;
+    last.send(GET).await;
+    last.message().await;
+    server.stop.cancel();
+    assert_eq!(server.ended.await.unwrap(), Ended { cut: 0 });
+}
+
+// What it cannot be.
+
+#[tokio::test]
+async fn an_address_that_is_taken_is_told() {
+    let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = taken.local_addr().unwrap();
+    let error = Listener::bind(address, None).await.unwrap_err();
+    assert!(matches!(error, ListenError::Bind { .. }) && error.to_string().contains(&address.to_string()), "{error}");
+}
+
+#[tokio::test]
+async fn certificates_and_keys_that_cannot_be_used_are_told() {
+    let (mine, other) = (Certificates::for_localhost(), Certificates::for_localhost());
+    let key = std::fs::read_to_string(&mine.server.key).unwrap();
+    let write = |name: &str, text: &str| {
+        let path = mine.folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let (certificates, good_key) = (|| mine.server.certificates.clone(), || mine.server.key.clone());
+    let cases = [
+        (mine.folder.path().join("absent"), good_key(), "cannot read"),
+        (good_key(), good_key(), "holds no certificate"),
+        (certificates(), mine.folder.path().join("absent"), "cannot read"),
+        (certificates(), certificates(), "holds no private key"),
+        (certificates(), write("cut.key", &key[..key.len() - 40]), "holds no private key"),
+        (certificates(), write("empty.key", ""), "holds no private key"),
+        (certificates(), other.server.key.clone(), "cannot be used together"),
+    ];
+    let line = key.lines().nth(1).unwrap();
+    for (certificates, key, expected) in cases {
+        let files = TlsFiles { certificates, key };
+        let error = Listener::bind("127.0.0.1:0".parse().unwrap(), Some(&files)).await.expect_err(expected).to_string();
+        assert!(error.contains(expected) && !error.contains(line), "{error}");
+    }
+}
