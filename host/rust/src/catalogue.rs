@@ -276,8 +276,7 @@ impl Catalogue {
 
 fn prepare(statement: &Statement) -> Result<Prepared, CatalogueError> {
     let binds = statement.binds.iter().map(|bind| {
-        Source::parse(bind)
-            .ok_or_else(|| CatalogueError::UnknownSource { id: statement.id.clone(), source_name: bind.clone() })
+        Source::parse(bind).ok_or_else(|| CatalogueError::UnknownSource { id: statement.id.clone(), source_name: bind.clone() })
     });
     Ok(Prepared { text: statement.text.as_str().into(), kind: statement.kind, binds: binds.collect::<Result<_, _>>()? })
 }

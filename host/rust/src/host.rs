@@ -271,7 +271,10 @@ fn check_settings(family: Family, settings: &Settings) -> Result<(), HostError> 
         return Err(refused(fault.message().to_owned()));
     }
     if settings.lease < LEASE_MS_MIN {
-        return Err(refused(format!("lease is {} ms: a heartbeat every third of it needs at least {LEASE_MS_MIN} ms", settings.lease)));
+        return Err(refused(format!(
+            "lease is {} ms: a heartbeat every third of it needs at least {LEASE_MS_MIN} ms",
+            settings.lease
+        )));
     }
     Ok(())
 }

@@ -90,7 +90,9 @@ where
                 Verdict::Protect(protected) => {
                     let send = move |request| {
                         let sent: super::flow::Sending =
-                            Box::pin(async move { inner.ready().await.map_err(Into::into)?.call(request).await.map_err(Into::into) });
+                            Box::pin(
+                                async move { inner.ready().await.map_err(Into::into)?.call(request).await.map_err(Into::into) },
+                            );
                         sent
                     };
                     Ok(flow.run(*protected, Box::new(send)).await)

@@ -53,7 +53,12 @@ impl Default for BridgeMetrics {
         let leases_lost = Gauge::default();
         registry.register("requests", "Requests, by what came of them", outcomes.clone());
         registry.register("late_ends", "Ends that came too late and were refused, by the outcome that refused them", late.clone());
-        registry.register_with_unit("request_duration", "From a protected request's last byte to its answer's head", Unit::Seconds, seconds.clone());
+        registry.register_with_unit(
+            "request_duration",
+            "From a protected request's last byte to its answer's head",
+            Unit::Seconds,
+            seconds.clone(),
+        );
         registry.register("recovery_waiting", "Records that wait for a verdict", waiting.clone());
         registry.register("leases_lost", "Renewals that found their record moved, since the process began", leases_lost.clone());
         Self(Arc::new(Counted { registry, outcomes, late, seconds, waiting, leases_lost }))

@@ -163,11 +163,7 @@ pub(super) const fn release_args(args: &domain::ReleaseArgs) -> wit::decide::Rel
 }
 
 pub(super) fn inspect_args(args: &domain::InspectArgs) -> wit::decide::InspectArgs {
-    wit::decide::InspectArgs {
-        owner: token(args.owner),
-        operation: token(args.operation),
-        fingerprint: tokens(args.fingerprint),
-    }
+    wit::decide::InspectArgs { owner: token(args.owner), operation: token(args.operation), fingerprint: tokens(args.fingerprint) }
 }
 
 pub(super) fn resolve_args(args: &domain::ResolveArgs) -> wit::decide::ResolveArgs {
@@ -265,9 +261,7 @@ fn outcome_back(outcome: types::Outcome) -> domain::Outcome {
         From::FingerprintMismatch => To::FingerprintMismatch,
         From::OperationConflict => To::OperationConflict,
         From::Missing => To::Missing,
-        From::Retryable(retryable) => {
-            To::Retryable(domain::Retryable { attempt: retryable.attempt, retry_at: retryable.retry_at })
-        }
+        From::Retryable(retryable) => To::Retryable(domain::Retryable { attempt: retryable.attempt, retry_at: retryable.retry_at }),
         From::Applied(applied) => To::Applied(applied_back(applied)),
         From::AlreadyApplied(applied) => To::AlreadyApplied(applied_back(applied)),
         From::NotOwner => To::NotOwner,

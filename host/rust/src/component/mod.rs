@@ -78,7 +78,8 @@ impl CodeCache {
     fn folder(&self) -> Option<PathBuf> {
         match self {
             Self::UserFolder => {
-                let home = || std::env::var_os("HOME").filter(|home| !home.is_empty()).map(|home| PathBuf::from(home).join(".cache"));
+                let home =
+                    || std::env::var_os("HOME").filter(|home| !home.is_empty()).map(|home| PathBuf::from(home).join(".cache"));
                 let base = std::env::var_os("XDG_CACHE_HOME").filter(|base| !base.is_empty()).map(PathBuf::from).or_else(home)?;
                 base.is_absolute().then(|| base.join("leasehold"))
             }
@@ -166,11 +167,7 @@ impl Component {
     }
 
     /// Runs one call, with that much fuel, on an idle instance or a fresh one.
-    fn call<T>(
-        &self,
-        fuel: u64,
-        run: impl FnOnce(&mut Store<Limits>, &Instance) -> wasmtime::Result<T>,
-    ) -> Result<T, CallError> {
+    fn call<T>(&self, fuel: u64, run: impl FnOnce(&mut Store<Limits>, &Instance) -> wasmtime::Result<T>) -> Result<T, CallError> {
         let mut worker = self.worker()?;
         let outcome = worker.store.set_fuel(fuel).and_then(|()| run(&mut worker.store, &worker.instance));
         match outcome {

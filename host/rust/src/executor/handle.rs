@@ -112,15 +112,7 @@ impl Lease {
     }
 
     fn question<'a>(&'a self, call: Call<'a>, texts: &'a CallTexts<'a>, response: Option<&'a [u8]>) -> Question<'a> {
-        Question {
-            family: self.family,
-            settings: &self.settings,
-            scope: self.scope.as_str(),
-            call,
-            texts,
-            response,
-            audit: None,
-        }
+        Question { family: self.family, settings: &self.settings, scope: self.scope.as_str(), call, texts, response, audit: None }
     }
 
     pub(crate) fn tuple(&self, revision: u64) -> OwnerTuple {
@@ -203,7 +195,11 @@ pub struct Claimed {
 
 impl std::fmt::Debug for Claimed {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Claimed").field("scope", &self.lease.scope).field("attempt", &self.lease.attempt).finish_non_exhaustive()
+        formatter
+            .debug_struct("Claimed")
+            .field("scope", &self.lease.scope)
+            .field("attempt", &self.lease.attempt)
+            .finish_non_exhaustive()
     }
 }
 

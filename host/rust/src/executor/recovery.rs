@@ -200,11 +200,8 @@ impl Leasehold {
             digest: digest.as_ref().map(|digest| token(digest.as_str())),
             extra_attempts: request.extra_attempts,
         };
-        let texts = CallTexts {
-            transition: Some(id.as_str()),
-            digest: digest.as_ref().map(Digest::as_str),
-            ..CallTexts::default()
-        };
+        let texts =
+            CallTexts { transition: Some(id.as_str()), digest: digest.as_ref().map(Digest::as_str), ..CallTexts::default() };
         let before = serde_json::to_string(&RowView::of(&shown.stored)).unwrap_or_default();
         let settings = self.settings(reference.family);
         let question = Question {
@@ -214,12 +211,7 @@ impl Leasehold {
             call: Call::Resolve(&args),
             texts: &texts,
             response: request.response.as_deref(),
-            audit: Some(Audit {
-                verdict: request.verdict.name(),
-                actor: &request.actor,
-                reason: &request.reason,
-                before: &before,
-            }),
+            audit: Some(Audit { verdict: request.verdict.name(), actor: &request.actor, reason: &request.reason, before: &before }),
         };
         Ok(self.inner.cycle.run(&question).await?.outcome)
     }

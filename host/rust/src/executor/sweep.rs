@@ -33,12 +33,15 @@ impl Leasehold {
         let mut swept = Swept::default();
         let mut after = After::default();
         loop {
-            let page = self.store().list(family, List::Lapsed, &after, BATCH_ROWS_MAX).await.map_err(crate::cycle::CycleError::Store)?;
+            let page =
+                self.store().list(family, List::Lapsed, &after, BATCH_ROWS_MAX).await.map_err(crate::cycle::CycleError::Store)?;
             for stored in &page.rows {
                 match self.bury(family, stored).await {
                     Ok(true) => swept.buried += 1,
                     Ok(false) => {}
-                    Err(ClaimError::Cycle(crate::cycle::CycleError::Store(StoreError::Corrupt(corrupt)))) => swept.corrupt.push(corrupt),
+                    Err(ClaimError::Cycle(crate::cycle::CycleError::Store(StoreError::Corrupt(corrupt)))) => {
+                        swept.corrupt.push(corrupt)
+                    }
                     Err(error) => return Err(error),
                 }
             }
@@ -81,7 +84,10 @@ impl Leasehold {
         let buried = settled.write.is_some_and(|write| write.statement == StatementName::Bury);
         if let (true, Outcome::RecoveryRequired(recovery)) = (buried, &settled.outcome) {
             tracing::warn!(
-                family = family.name(), scope = row.scope, attempt = recovery.attempt, reason = settled.reason(),
+                family = family.name(),
+                scope = row.scope,
+                attempt = recovery.attempt,
+                reason = settled.reason(),
                 "an execution lapsed; it waits in the recovery list"
             );
         }

@@ -70,7 +70,11 @@ impl Leasehold {
     ///
     /// # Errors
     /// There is no outcome: unless the error says that it is not known, nothing was committed.
-    pub async fn execute_in_transaction<A>(&self, request: ClaimRequest, action: A) -> Result<TransactionExecution, TransactionError>
+    pub async fn execute_in_transaction<A>(
+        &self,
+        request: ClaimRequest,
+        action: A,
+    ) -> Result<TransactionExecution, TransactionError>
     where
         A: for<'c> FnOnce(&'c mut SqliteConnection) -> ActionFuture<'c> + Send + 'static,
     {
@@ -154,8 +158,10 @@ async fn step(
         digest: transition.digest.as_ref().map(|digest| token(digest.as_str())),
         reason_given: false,
     };
-    let decided =
-        cycle.decide.decide(lease.family, &lease.settings, before.as_ref(), Call::Advance(&args), reading.now).map_err(CycleError::Call)?;
+    let decided = cycle
+        .decide
+        .decide(lease.family, &lease.settings, before.as_ref(), Call::Advance(&args), reading.now)
+        .map_err(CycleError::Call)?;
     let (Outcome::Applied(applied), Some(write)) = (decided.outcome, decided.write) else {
         return Err(TransactionError::Moved(decided.outcome));
     };

@@ -32,7 +32,9 @@ pub enum KeyringError {
     #[error("the store knows version {0} of the secrets, and this host has none: set LEASEHOLD_SECRET_{0}")]
     Unknown(u32),
     /// This host's secret of a version is not the one that the store was used with.
-    #[error("LEASEHOLD_SECRET_{0} is not the secret that this store was used with under version {0}; give the same one on every host")]
+    #[error(
+        "LEASEHOLD_SECRET_{0} is not the secret that this store was used with under version {0}; give the same one on every host"
+    )]
     Differs(u32),
     /// The operation code is malformed.
     #[error("the operation code {0:?} is not 1 to 64 of a-z 0-9 . _ -")]
@@ -197,8 +199,7 @@ impl Keyring {
     pub fn fingerprint(&self, version: u32, payload: &Payload) -> Result<Fingerprint, KeyringError> {
         let secret = self.secrets.get(version).ok_or(KeyringError::Unknown(version))?;
         let content_type = payload.content_type.as_deref();
-        let text =
-            self.component.fingerprint(secret.bytes(), &payload.method, &payload.target, content_type, &payload.body)?;
+        let text = self.component.fingerprint(secret.bytes(), &payload.method, &payload.target, content_type, &payload.body)?;
         Ok(Fingerprint::parse(&text)?)
     }
 

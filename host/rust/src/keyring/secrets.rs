@@ -23,7 +23,8 @@ impl Secret {
         if !text.len().is_multiple_of(2) || !text.is_ascii() {
             return None;
         }
-        let bytes: Option<Vec<u8>> = (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect();
+        let bytes: Option<Vec<u8>> =
+            (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect();
         bytes.filter(|bytes| bytes.len() >= SECRET_BYTES_MIN).map(Self)
     }
 }
@@ -52,7 +53,9 @@ pub enum SecretError {
         why: String,
     },
     /// None are given, where they must be.
-    #[error("no secret is given: set LEASEHOLD_SECRET_1 to 32 bytes or more in hex, as `openssl rand -hex 32` prints them, on every host")]
+    #[error(
+        "no secret is given: set LEASEHOLD_SECRET_1 to 32 bytes or more in hex, as `openssl rand -hex 32` prints them, on every host"
+    )]
     Absent,
 }
 

@@ -216,7 +216,12 @@ pub trait Store: Send + Sync {
     fn purge(&self, family: Family, failure_retention: Duration, limit: u32) -> StoreFuture<'_, Result<u64, StoreError>>;
 
     /// Keeps what a late transition wanted to say; `false` where there is enough of it already.
-    fn keep_evidence<'a>(&'a self, family: Family, scope: &'a str, evidence: &'a Evidence) -> StoreFuture<'a, Result<bool, StoreError>>;
+    fn keep_evidence<'a>(
+        &'a self,
+        family: Family,
+        scope: &'a str,
+        evidence: &'a Evidence,
+    ) -> StoreFuture<'a, Result<bool, StoreError>>;
 
     /// The evidence of a record, oldest first.
     fn evidence<'a>(&'a self, family: Family, scope: &'a str) -> StoreFuture<'a, Result<Vec<Evidence>, StoreError>>;

@@ -6,6 +6,7 @@ use leasehold_decision::Outcome;
 use leasehold_decision::http::Refusal;
 
 use super::{Flow, Protected};
+use crate::Family;
 use crate::bridge::envelope::{Body as StoredBody, StoredAnswer};
 use crate::bridge::problem::ProblemAnswer;
 use crate::cycle::CycleError;
@@ -15,7 +16,6 @@ use crate::executor::recovery::Reference;
 use crate::ids::{Digest, Scope};
 use crate::keyring::KeyringError;
 use crate::store::{StoreError, StoredRow};
-use crate::Family;
 
 pub(super) fn refuse(problem: ProblemAnswer) -> Response<Body> {
     problem.into_response()
@@ -34,13 +34,17 @@ impl Flow {
         let outcome = &settled.outcome;
         self.metrics.count(outcome.kind());
         let retry_after = |at| {
-            self.host.component().retry_after(settled.now, at, protected.route.retry_after_max).unwrap_or(protected.route.retry_after_max)
+            self.host
+                .component()
+                .retry_after(settled.now, at, protected.route.retry_after_max)
+                .unwrap_or(protected.route.retry_after_max)
         };
         let problem = match outcome {
             Outcome::CompletedReplay(_) => return self.replay(settled.before.as_ref(), &reference),
             Outcome::CodecUnreadable => ProblemAnswer::new(Refusal::CodecUnreadable).reference(reference),
-            Outcome::FingerprintMismatch => ProblemAnswer::new(Refusal::PayloadMismatch)
-                .detail("Method, target, media type or body differ from the first request with this key. Use a new key for a new request."),
+            Outcome::FingerprintMismatch => ProblemAnswer::new(Refusal::PayloadMismatch).detail(
+                "Method, target, media type or body differ from the first request with this key. Use a new key for a new request.",
+            ),
             Outcome::InProgress(at) => ProblemAnswer::new(Refusal::InProgress).retry_after(retry_after(*at)),
             Outcome::RetryLater(at) => ProblemAnswer::new(Refusal::RetryLater).retry_after(retry_after(*at)),
             Outcome::RecoveryRequired(_) => {
@@ -81,7 +85,10 @@ impl Flow {
                 (Some(replay), _) => replay,
                 (None, StoredBody::NotKept { .. } | StoredBody::Kept(_)) => refuse(
                     ProblemAnswer::new(Refusal::BodyNotKept)
-                        .detail(format!("It was answered with status {}; the body was larger than what is kept.", answer.status.as_u16()))
+                        .detail(format!(
+                            "It was answered with status {}; the body was larger than what is kept.",
+                            answer.status.as_u16()
+                        ))
                         .original_status(answer.status.as_u16())
                         .reference(reference),
                 ),
@@ -93,7 +100,11 @@ impl Flow {
     fn damaged(&self, reference: &str, why: &str) -> Response<Body> {
         tracing::error!(reference, why, "a stored answer is damaged");
         self.metrics.count_refusal(Refusal::Internal);
-        refuse(ProblemAnswer::new(Refusal::Internal).detail("The stored answer is damaged. Give the reference to an operator.").reference(reference))
+        refuse(
+            ProblemAnswer::new(Refusal::Internal)
+                .detail("The stored answer is damaged. Give the reference to an operator.")
+                .reference(reference),
+        )
     }
 
     /// There is no outcome: nothing was started.
@@ -104,7 +115,9 @@ impl Flow {
             ClaimError::Keyring(KeyringError::Unknown(_) | KeyringError::Differs(_)) => {
                 (Refusal::StoreUnavailable, "This server does not know a secret that the store was used with.")
             }
-            ClaimError::Keyring(_) | ClaimError::Random(_) | ClaimError::NoSecrets => (Refusal::Internal, "The key could not be made."),
+            ClaimError::Keyring(_) | ClaimError::Random(_) | ClaimError::NoSecrets => {
+                (Refusal::Internal, "The key could not be made.")
+            }
         };
         tracing::error!(%error, "a claim has no outcome");
         self.metrics.count_refusal(refusal);

@@ -104,7 +104,8 @@ impl Flow {
         answer: Response<Body>,
         answer_to: oneshot::Sender<Response<Body>>,
     ) {
-        let whole = answer.body().is_end_stream() || answer.body().size_hint().exact().is_some_and(|length| length <= WHOLE_BODY_BYTES_MAX);
+        let whole =
+            answer.body().is_end_stream() || answer.body().size_hint().exact().is_some_and(|length| length <= WHOLE_BODY_BYTES_MAX);
         if whole {
             let _ = answer_to.send(self.pass_whole(protected, started, answer).await);
         } else {

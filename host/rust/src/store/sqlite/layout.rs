@@ -100,10 +100,10 @@ async fn is_laid_out(store: &SqliteStore, connection: &mut SqliteConnection) -> 
     if !names.iter().any(|name| name == "leasehold_layout") {
         return Err(OpenError::HalfDone(store.path.clone()));
     }
-    let prepared = store.catalogue.statement("layout.read").map_err(|error| OpenError::Sqlite {
-        path: store.path.clone(),
-        why: error.to_string(),
-    })?;
+    let prepared = store
+        .catalogue
+        .statement("layout.read")
+        .map_err(|error| OpenError::Sqlite { path: store.path.clone(), why: error.to_string() })?;
     let row = sqlx::query(super::trusted(&prepared.text)).fetch_optional(&mut *connection).await.map_err(wrap)?;
     let Some(row) = row else {
         return Err(OpenError::HalfDone(store.path.clone()));

@@ -13,7 +13,8 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePo
 use sqlx::{AssertSqlSafe, Row as _, SqliteConnection};
 
 use super::{
-    After, Audit, AuditEntry, CorruptRow, Evidence, List, Page, Reading, SecretVersion, Store, StoreError, StoreFuture, Swap, SwapRequest,
+    After, Audit, AuditEntry, CorruptRow, Evidence, List, Page, Reading, SecretVersion, Store, StoreError, StoreFuture, Swap,
+    SwapRequest,
 };
 use crate::catalogue::Catalogue;
 
@@ -110,7 +111,8 @@ impl SqliteStore {
     ) -> Result<Reading, StoreError> {
         let prepared = self.catalogue.statement(statements::id(family, statements::READ)).map_err(fault)?;
         let given = Given { scope, ..Given::default() };
-        let row = statement(prepared, |source| given.value(source)).fetch_one(connection).await.map_err(|error| unavailable(&error))?;
+        let row =
+            statement(prepared, |source| given.value(source)).fetch_one(connection).await.map_err(|error| unavailable(&error))?;
         let decoder = Decoder { catalogue: &self.catalogue, family, row: &row, first: 2 };
         let number = |index| rows::integer(&row, index).map_err(StoreError::Fault);
         let secret_version = match row.try_get::<Option<i64>, _>(1) {
@@ -251,9 +253,20 @@ impl Store for SqliteStore {
         })
     }
 
-    fn keep_evidence<'a>(&'a self, family: Family, scope: &'a str, evidence: &'a Evidence) -> StoreFuture<'a, Result<bool, StoreError>> {
+    fn keep_evidence<'a>(
+        &'a self,
+        family: Family,
+        scope: &'a str,
+        evidence: &'a Evidence,
+    ) -> StoreFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
-            let given = Given { family: family.name(), scope, evidence: Some(evidence), limit: u64::from(EVIDENCE_ENTRIES_MAX), ..Given::default() };
+            let given = Given {
+                family: family.name(),
+                scope,
+                evidence: Some(evidence),
+                limit: u64::from(EVIDENCE_ENTRIES_MAX),
+                ..Given::default()
+            };
             self.execute("evidence.insert", &given).await.map(|rows| rows == 1)
         })
     }

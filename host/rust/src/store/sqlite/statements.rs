@@ -22,13 +22,9 @@ pub(super) const fn list(list: List) -> usize {
 /// The ids of a family's statements that are no writes of decisions.
 pub(super) const fn id(family: Family, which: usize) -> &'static str {
     let ids: [&'static str; 5] = match family {
-        Family::Idempotency => [
-            "idempotency.read",
-            "idempotency.waiting",
-            "idempotency.lapsed",
-            "idempotency.waiting-count",
-            "idempotency.purge",
-        ],
+        Family::Idempotency => {
+            ["idempotency.read", "idempotency.waiting", "idempotency.lapsed", "idempotency.waiting-count", "idempotency.purge"]
+        }
         Family::Inbox => ["inbox.read", "inbox.waiting", "inbox.lapsed", "inbox.waiting-count", "inbox.purge"],
         Family::Outbox => ["outbox.read", "outbox.waiting", "outbox.lapsed", "outbox.waiting-count", "outbox.purge"],
         Family::Cleanup => ["cleanup.read", "cleanup.waiting", "cleanup.lapsed", "cleanup.waiting-count", "cleanup.purge"],
