@@ -81,7 +81,7 @@ fn row(random: &mut Random, family: &str, now: u64) -> Value {
         state = "claimed";
     }
     let held = ["claimed", "executing"].contains(&state);
-    let attempt = if (state == "pending") != random.once_in(40) { 0 } else { random.of(&[1, 1, 2, 2, 3, 64, 65, 1 << 40]) };
+    let attempt = if (state == "pending") != random.once_in(40) { 0 } else { random.of(&[1, 1, 2, 2, 3, 64, 65, 1_u64 << 40]) };
     let absent = |random: &mut Random, present: Value, times| if random.once_in(times) { Value::Null } else { present };
     let lease = if held != random.once_in(20) { time(random, now) } else { Value::Null };
     let waits = ["pending", "failed-retryable"].contains(&state);
