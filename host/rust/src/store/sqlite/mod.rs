@@ -19,6 +19,8 @@ use super::{
 use crate::catalogue::Catalogue;
 
 mod errors;
+#[cfg(feature = "cli")]
+mod fixtures;
 mod layout;
 mod rows;
 mod statements;
