@@ -1,12 +1,42 @@
-//! `leasehold migrate`.
+//! `leasehold migrate`: the store, laid out.
 
-use super::{CliError, Outcome};
+use std::process::ExitCode;
 
-/// migrate
+use leasehold_decision::statements::Dialect;
+
+use super::open::StoreArgs;
+use super::{CliError, Outcome, output};
+use crate::host::{HostOptions, Leasehold, SecretSource};
+use crate::store::StoreUrl;
+use crate::store::sqlite::Migrate;
+
+/// Lay out the store
+///
+/// Makes the tables where there are none, in one transaction, and says which layout the store has. `leasehold serve` does the same
+/// by itself.
 #[derive(clap::Args, Debug)]
-pub(super) struct Args {}
+#[command(after_help = EXAMPLE)]
+pub(super) struct Args {
+    #[command(flatten)]
+    store: StoreArgs,
+}
 
-/// Runs it.
-pub(super) async fn run(_args: Args) -> Outcome {
-    Err(CliError::Refused("`leasehold migrate` is not built yet".to_owned()))
+const EXAMPLE: &str = "\
+Example:
+  leasehold migrate --store sqlite:leasehold.db";
+
+/// Lays it out.
+pub(super) async fn run(args: Args) -> Outcome {
+    let url = args.store.url()?;
+    let options = HostOptions { migrate: Migrate::Allowed, ..args.store.options(SecretSource::None)? };
+    let host = Leasehold::open(options).await?;
+    let dialect = match url {
+        StoreUrl::Sqlite(_) => Dialect::Sqlite,
+    };
+    let layout = host
+        .component()
+        .schema(dialect)?
+        .map_err(|_| CliError::Refused("the component has no layout for this store".to_owned()))?;
+    output::line(&format!("{url} has layout {}", layout.version))?;
+    Ok(ExitCode::SUCCESS)
 }

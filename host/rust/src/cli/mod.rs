@@ -6,7 +6,7 @@
 //! | [`serve`] | the server |
 //! | [`demo`], [`bench`] | a show with a payment API; how fast it is |
 //! | [`vectors`] | test vectors through the decisions and a real store |
-//! | [`inspect`], [`recovery`] | one record; what waits for a verdict |
+//! | [`inspect`], [`recovery`], [`stored`] | one record; what waits for a verdict; how a record is shown |
 //! | [`purge`], [`sweep`], [`migrate`], [`secret`] | the store's upkeep |
 //! | [`decide`] | decisions over a pipe |
 //! | [`open`] | which store and which secrets, for all of them |
@@ -32,6 +32,7 @@ mod purge;
 mod recovery;
 mod secret;
 mod serve;
+mod stored;
 mod sweep;
 mod vectors;
 

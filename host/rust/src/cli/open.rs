@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use leasehold_decision::Family;
+
 use super::CliError;
 use crate::component::CodeCache;
 use crate::host::{HostOptions, Leasehold, SecretSource, secrets_beside};
@@ -36,6 +38,35 @@ impl StoreArgs {
     pub(super) fn options(&self, secrets: SecretSource) -> Result<HostOptions, CliError> {
         let options = HostOptions::new(self.url()?);
         Ok(HostOptions { migrate: Migrate::Refused, code_cache: code_cache(), secrets, ..options })
+    }
+}
+
+/// A family, as it is named on the command line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(super) enum FamilyArg {
+    /// Keys of requests
+    Idempotency,
+    /// Messages that were received
+    Inbox,
+    /// Events that must leave
+    Outbox,
+    /// Deferred clean-up
+    Cleanup,
+}
+
+impl FamilyArg {
+    pub(super) const fn family(self) -> Family {
+        match self {
+            Self::Idempotency => Family::Idempotency,
+            Self::Inbox => Family::Inbox,
+            Self::Outbox => Family::Outbox,
+            Self::Cleanup => Family::Cleanup,
+        }
+    }
+
+    /// The one that was named, or all of these.
+    pub(super) fn families(named: Option<Self>, all: &[Family]) -> Vec<Family> {
+        named.map_or_else(|| all.to_vec(), |named| vec![named.family()])
     }
 }
 

@@ -1,12 +1,59 @@
-//! `leasehold sweep`.
+//! `leasehold sweep`: executions that nobody asks about, listed.
 
-use super::{CliError, Outcome};
+use std::process::ExitCode;
 
-/// sweep
+use leasehold_decision::Family;
+use serde_json::json;
+
+use super::error::eprint_line;
+use super::open::{FamilyArg, StoreArgs};
+use super::{CliError, Outcome, output};
+
+/// The families whose records can be executing; a queue's pollers claim their own.
+const SWEPT: [Family; 2] = [Family::Idempotency, Family::Inbox];
+
+/// Put lapsed executions on the recovery list
+///
+/// An execution whose lease is over may have had its effect: it is not tried again, but waits for a verdict (see `leasehold
+/// recovery`). Servers do the same by themselves. It goes in small batches, and may run while servers work.
 #[derive(clap::Args, Debug)]
-pub(super) struct Args {}
+#[command(after_help = EXAMPLE)]
+pub(super) struct Args {
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Of this family alone: idempotency or inbox
+    #[arg(long, value_name = "FAMILY", value_enum)]
+    family: Option<FamilyArg>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
 
-/// Runs it.
-pub(super) async fn run(_args: Args) -> Outcome {
-    Err(CliError::Refused("`leasehold sweep` is not built yet".to_owned()))
+const EXAMPLE: &str = "\
+Example:
+  leasehold sweep --store sqlite:leasehold.db";
+
+/// Sweeps.
+pub(super) async fn run(args: Args) -> Outcome {
+    if args.family.map(FamilyArg::family).is_some_and(Family::is_queue) {
+        return Err(CliError::Usage(
+            "--family: a queue has nothing to sweep, its pollers claim what lapsed; write idempotency or inbox".to_owned(),
+        ));
+    }
+    let host = args.store.host().await?;
+    let mut swept = Vec::new();
+    for family in FamilyArg::families(args.family, &SWEPT) {
+        let found = host.sweep(family).await?;
+        for row in &found.corrupt {
+            eprint_line(&output::plain(&format!("warning: {}/{} cannot be read: {}", family.name(), row.scope, row.what)));
+        }
+        swept.push((family.name(), found.buried));
+    }
+    if args.json {
+        output::json(&swept.iter().map(|(family, listed)| json!({ "family": family, "listed": listed })).collect::<Vec<_>>())?;
+    } else {
+        let rows = swept.into_iter().map(|(family, listed)| [family.to_owned(), listed.to_string()]);
+        output::print(&output::table(["FAMILY", "LISTED"], rows))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }

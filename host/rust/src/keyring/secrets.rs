@@ -142,7 +142,10 @@ impl Secrets {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(|error| fault(error.to_string()))?;
-        let line = format!("{version} {}\n", leasehold_decision::keys::hex(&bytes));
+        // A file that was written by hand may lack its last line end.
+        let held = std::fs::read(path).map_err(|error| fault(error.to_string()))?;
+        let end = if held.last().is_none_or(|last| *last == b'\n') { "" } else { "\n" };
+        let line = format!("{end}{version} {}\n", leasehold_decision::keys::hex(&bytes));
         file.write_all(line.as_bytes()).and_then(|()| file.sync_all()).map_err(|error| fault(error.to_string()))
     }
 
@@ -237,6 +240,10 @@ mod tests {
         assert_eq!((again.get(1), how), (made.get(1), Made::Before));
         Secrets::add_to_file(&path, 2).unwrap();
         assert_eq!(Secrets::from_file(&path).unwrap().unwrap().newest(), 2);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.trim_end()).unwrap();
+        Secrets::add_to_file(&path, 3).unwrap();
+        assert_eq!(Secrets::from_file(&path).unwrap().unwrap().newest(), 3);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
