@@ -1,16 +1,16 @@
 //! Executions that nobody asks about: a sweep claims them with their own fingerprint, once their lease is over, so that they are
 //! buried and reach the recovery list. And the purge of what has ended.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use leasehold_decision::{CallTexts, ClaimArgs, Family, Outcome, StatementName, keys};
 
 use super::claim::ClaimError;
-use crate::cycle::Question;
+use crate::cycle::{Question, Tries};
 use crate::decide::Call;
 use crate::host::Leasehold;
 use crate::ids::{OperationId, Owner, token};
-use crate::store::{After, CorruptRow, List, StoreError, StoredRow};
+use crate::store::{After, CorruptRow, List, Reading, StoreError, StoredRow};
 
 /// Rows of one batch of a sweep or a purge.
 pub const BATCH_ROWS_MAX: u32 = 200;
@@ -36,7 +36,7 @@ impl Leasehold {
             let page =
                 self.store().list(family, List::Lapsed, &after, BATCH_ROWS_MAX).await.map_err(crate::cycle::CycleError::Store)?;
             for stored in &page.rows {
-                match self.bury(family, stored).await {
+                match self.bury(family, page.now, stored).await {
                     Ok(true) => swept.buried += 1,
                     Ok(false) => {}
                     Err(ClaimError::Cycle(crate::cycle::CycleError::Store(StoreError::Corrupt(corrupt)))) => {
@@ -53,8 +53,9 @@ impl Leasehold {
         }
     }
 
-    /// A claim on one lapsed row; `true` where its write buried the record.
-    async fn bury(&self, family: Family, stored: &StoredRow) -> Result<bool, ClaimError> {
+    /// A claim on one lapsed row, as it was listed and under the same clock reading: `true` where its write buried the record. A
+    /// record that has moved since is left alone: reading it anew could take it over, and nobody would start it.
+    async fn bury(&self, family: Family, now: u64, stored: &StoredRow) -> Result<bool, ClaimError> {
         let (owner, operation) = (Owner::random()?, OperationId::random()?);
         let row = &stored.row;
         let before = crate::cycle::record(Some(row)).map_err(crate::cycle::CycleError::Store)?;
@@ -80,7 +81,10 @@ impl Leasehold {
             response: None,
             audit: None,
         };
-        let settled = self.inner.cycle.run(&question).await?;
+        let reading = Reading { now, secret_version: None, stored: Some(stored.clone()) };
+        let Some(settled) = self.inner.cycle.step(&question, Instant::now(), reading, &mut Tries::default()).await? else {
+            return Ok(false);
+        };
         let buried = settled.write.is_some_and(|write| write.statement == StatementName::Bury);
         if let (true, Outcome::RecoveryRequired(recovery)) = (buried, &settled.outcome) {
             tracing::warn!(
