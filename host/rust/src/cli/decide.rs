@@ -1,6 +1,6 @@
 //! `leasehold decide`: decisions over a pipe, for programs in any language.
 //!
-//! What a document and an answer are is said by [`leasehold_decision::packed`]. Tests: below, and `tests/tests/cli.rs`.
+//! What a document and an answer are is said by [`leasehold_decision::packed`]. Tests: below, and `tests/tests/cli/`.
 
 use std::io::{BufRead, Read as _};
 use std::process::ExitCode;

@@ -30,7 +30,7 @@ pub(super) struct Args {
 
 const EXAMPLE: &str = "\
 Example:
-  leasehold inspect --store sqlite:leasehold.db d1:http:3bd57c4964a62609900fa69df8c72279ab5a4bd5c6161409c01c919c896c5708";
+  leasehold inspect --store sqlite:leasehold.db inbox/order-17";
 
 /// Shows it.
 pub(super) async fn run(args: Args) -> Outcome {

@@ -12,7 +12,7 @@
 //! | [`open`] | which store and which secrets, for all of them |
 //! | [`logging`], [`output`], [`error`] | the log, standard output, errors and exit statuses |
 //!
-//! It holds no decision and no SQL. Tests: in each module, and `tests/tests/cli*.rs`, which run the real binary.
+//! It holds no decision and no SQL. Tests: in each module, and `tests/tests/cli/`, which run the real binary.
 
 use std::process::ExitCode;
 
@@ -57,7 +57,8 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   leasehold demo
-  leasehold serve --listen 127.0.0.1:8080 --upstream http://127.0.0.1:9000 --store sqlite:leasehold.db
+  leasehold serve --listen 127.0.0.1:8080 --upstream http://127.0.0.1:9000 \\
+      --store sqlite:leasehold.db
   leasehold recovery list --store sqlite:leasehold.db
 
 Exit status: 0 done; 1 it failed, or found what must not be; 2 it was asked wrongly.";

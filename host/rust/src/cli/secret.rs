@@ -1,6 +1,6 @@
 //! `leasehold secret`: versions of the secrets, and when the next one takes over.
 //!
-//! Source: section 5 of the contract. Nothing of a secret is ever printed. Tests: below, and `tests/tests/cli_secret.rs`.
+//! Source: section 5 of the contract. Nothing of a secret is ever printed. Tests: below, and `tests/tests/cli/`.
 
 use std::process::ExitCode;
 use std::time::{Duration, UNIX_EPOCH};

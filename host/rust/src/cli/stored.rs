@@ -1,6 +1,6 @@
 //! A record, and the answers that lie with it: as fields for people, as JSON for programs.
 //!
-//! Knows no store. Tests: below, and `tests/tests/cli_recovery.rs`.
+//! Knows no store. Tests: below, and `tests/tests/cli/`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -181,7 +181,8 @@ a size as 64KiB, 1MiB or plain bytes. It prints `listening on http://ADDRESS` on
 
 const EXAMPLE: &str = "\
 Example:
-  leasehold serve --listen 127.0.0.1:8080 --upstream http://127.0.0.1:9000 --store sqlite:leasehold.db
+  leasehold serve --listen 127.0.0.1:8080 --upstream http://127.0.0.1:9000 \\
+      --store sqlite:leasehold.db
 
 A file for --config:
   upstream = \"http://127.0.0.1:9000\"

@@ -7,7 +7,7 @@
 //! | [`resolve`] | a verdict |
 //! | [`response`] | the answer that is replayed from then on |
 //!
-//! Tests: `tests/tests/cli_recovery.rs`.
+//! Tests: `tests/tests/cli/`.
 
 mod list;
 mod resolve;

@@ -9,7 +9,7 @@
 //! | [`outcome`] | an outcome as JSON |
 //! | [`compare`] | what differs |
 //!
-//! Source: section 7 of the contract. Tests: `tests/tests/cli_vectors.rs`, with altered vectors, too.
+//! Source: section 7 of the contract. Tests: `tests/tests/cli/`, with altered vectors, too.
 
 mod compare;
 mod decision;

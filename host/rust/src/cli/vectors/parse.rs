@@ -1,6 +1,6 @@
 //! From a line of the file to a vector. A line that is none is told with its number, and nothing is run.
 //!
-//! Tests: below, and `tests/tests/cli_vectors.rs`.
+//! Tests: below, and `tests/tests/cli/`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,7 +1,7 @@
 //! The store on which vectors are played: a temporary file, or one that was named, in which every row of a run has a scope of its
 //! own and is taken away again.
 //!
-//! Knows no outcome. Tests: `tests/tests/cli_vectors.rs`.
+//! Knows no outcome. Tests: `tests/tests/cli/`.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,0 +1,20 @@
+//! The command line, by the real binary.
+//!
+//! | module | what is held |
+//! | --- | --- |
+//! | [`help`] | what is said of the commands, and what is asked wrongly |
+//! | [`config`] | one error for all that is wrong with a server's settings |
+//! | [`vectors`] | every vector passes, an altered one fails |
+//! | [`recovery`] | what waits for a person, and how it ends |
+//! | [`upkeep`] | inspect, purge, sweep, migrate |
+//! | [`secret`] | rotation |
+//! | [`decide`] | decisions over a pipe |
+
+mod config;
+mod decide;
+mod help;
+mod recovery;
+mod secret;
+mod store;
+mod upkeep;
+mod vectors;
