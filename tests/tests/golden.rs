@@ -43,7 +43,8 @@ fn the_sqlite_catalogue_is_as_written_down() {
             StatementKind::Update => "update",
             StatementKind::Purge => "purge",
         };
-        writeln!(text, "{} ({kind})\n  {}\n  {}\n", statement.id, statement.text, statement.binds.join(" ")).expect("a text takes it");
+        writeln!(text, "{} ({kind})\n  {}\n  {}\n", statement.id, statement.text, statement.binds.join(" "))
+            .expect("a text takes it");
     }
     check("sqlite-catalogue.txt", &text);
 }

@@ -43,7 +43,8 @@ async fn every_statement_is_prepared_with_the_parameters_of_its_plan() {
 async fn every_statement_finds_its_rows_by_an_index() {
     let mut store = store().await;
     for statement in statements() {
-        let Some((family, name)) = statement.id.split_once('.').and_then(|(family, name)| Some((Family::from_name(family)?, name))) else {
+        let Some((family, name)) = statement.id.split_once('.').and_then(|(family, name)| Some((Family::from_name(family)?, name)))
+        else {
             continue;
         };
         let table = format!("leasehold_{}", family.name());
