@@ -1,6 +1,6 @@
 //! What is counted in the whole process: outcomes, latencies, leases lost. Rendered by the admin server.
 //!
-//! Knows no exporter. Tests: `tests/tests/admin.rs`.
+//! Knows no exporter. Tests: `tests/tests/bridge/admin.rs`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,6 +1,6 @@
 //! `/health`, `/ready`, `/metrics`: on an address of their own, never on the public one.
 //!
-//! Tests: `tests/tests/admin.rs`.
+//! Tests: `tests/tests/bridge/admin.rs`.
 
 use axum::Router;
 use axum::extract::State;

@@ -1,6 +1,6 @@
 //! The bridge as a tower layer: around a service of one's own, or around [`super::forward::Forward`], which makes it a proxy.
 //!
-//! What is not protected passes through untouched. Knows no store. Tests: `tests/tests/bridge.rs`, `tests/tests/layer.rs`.
+//! What is not protected passes through untouched. Knows no store. Tests: `tests/tests/bridge/` (`layer.rs` and others).
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,6 +1,6 @@
 //! What the bridge counts: outcomes, latencies, ends that came too late. Prometheus' text is made by [`super::admin`].
 //!
-//! Knows no key, body or principal. Tests: `tests/tests/admin.rs`.
+//! Knows no key, body or principal. Tests: `tests/tests/bridge/admin.rs`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,10 +70,8 @@ impl BridgeMetrics {
         self.0.outcomes.get_or_create(&OutcomeLabel { outcome: outcome.to_owned() }).inc();
     }
 
-    /// A refusal is counted by the last word of its problem's type.
     pub(super) fn count_refusal(&self, refusal: Refusal) {
-        let uri = problem(refusal).type_uri;
-        self.count(uri.rsplit(':').next().unwrap_or(uri));
+        self.count(refusal_name(refusal));
     }
 
     pub(super) fn count_late(&self, outcome: &str) {
@@ -96,4 +94,10 @@ impl BridgeMetrics {
         prometheus_client::encoding::text::encode(&mut text, &self.0.registry)?;
         Ok(text)
     }
+}
+
+/// A refusal is counted by the last word of its problem's type.
+pub(super) fn refusal_name(refusal: Refusal) -> &'static str {
+    let uri = problem(refusal).type_uri;
+    uri.rsplit(':').next().unwrap_or(uri)
 }

@@ -1,7 +1,7 @@
 //! The bridge as a reverse proxy: the layer, around the way to one upstream. A request that is not protected and whose upstream gives
 //! no answer gets a problem document like any other.
 //!
-//! Tests: `tests/tests/bridge.rs`.
+//! Tests: `tests/tests/bridge/`.
 
 use std::future::Future;
 use std::pin::Pin;

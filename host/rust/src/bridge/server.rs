@@ -1,6 +1,6 @@
 //! The server: the proxy on its public address, the admin routes on their own, the sweep and the purge beside them.
 //!
-//! Knows no command line. Tests: `tests/tests/bridge.rs`, `tests/tests/server.rs`.
+//! Knows no command line. Tests: `tests/tests/bridge/`.
 
 use std::net::SocketAddr;
 use std::time::Duration;

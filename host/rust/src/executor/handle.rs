@@ -151,6 +151,8 @@ impl Lease {
             }
             pause = match self.renew().await {
                 Ok(Outcome::Applied(_) | Outcome::AlreadyApplied(_)) => third,
+                // INVARIANT: the revision is this handle's own, so it was its own end, sent before and settled on the way here.
+                Ok(Outcome::InvalidState(_)) => return,
                 Ok(outcome) => {
                     tracing::warn!(family = self.family.name(), scope = %self.scope, outcome = outcome.kind(), "the lease was lost");
                     crate::metrics::lease_lost();

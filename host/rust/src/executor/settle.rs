@@ -1,7 +1,7 @@
 //! How a try ends: tried again, with the same id, until it is known.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use leasehold_decision::{AdvanceKind, Outcome, State};
 
@@ -51,7 +51,7 @@ pub enum Settlement {
 }
 
 /// A reason, cut to what is kept.
-fn bounded(reason: &str) -> String {
+pub(super) fn bounded(reason: &str) -> String {
     let mut end = reason.len().min(REASON_BYTES_MAX);
     while !reason.is_char_boundary(end) {
         end -= 1;
@@ -72,8 +72,8 @@ fn transition(end: End) -> Result<Transition, CycleError> {
 }
 
 impl Started {
-    /// Ends the try. For as long as `patience` the caller waits for it to be known; then it goes on in the background, the
-    /// heartbeat with it.
+    /// Ends the try. For as long as `patience` the caller waits for it to be known, however long the store is silent; the end is
+    /// tried in a task of its own until it is, the heartbeat with it.
     pub async fn settle(self, end: End, patience: Duration) -> Settlement {
         let transition = match transition(end) {
             Ok(transition) => transition,
@@ -82,52 +82,48 @@ impl Started {
                 return Settlement::Pending;
             }
         };
-        let lease = Arc::clone(&self.lease);
-        let started = Instant::now();
-        let mut pause = PAUSE;
-        loop {
-            match lease.advance(&transition).await {
-                Ok(outcome) => return settled(&lease, &transition, outcome).await,
-                Err(error) => {
-                    tracing::warn!(scope = %lease.scope, kind = transition.kind.name(), %error, "an end could not be stored; trying again");
-                }
-            }
-            if started.elapsed().saturating_add(pause) > patience {
-                break;
-            }
-            tokio::time::sleep(pause).await;
-            pause = pause.saturating_mul(2).min(PAUSE_MAX);
-        }
-        let tasks = lease.host.inner.tasks.clone();
-        tasks.spawn(async move {
-            persist(&lease, &transition).await;
+        let tasks = self.lease.host.inner.tasks.clone();
+        let settling = tasks.spawn(async move {
+            let settlement = persist(&self.lease, &transition).await;
             drop(self);
+            settlement
         });
-        Settlement::Pending
+        match tokio::time::timeout(patience, settling).await {
+            Ok(Ok(settlement)) => settlement,
+            // Not known yet, or ended with the runtime.
+            Ok(Err(_)) | Err(_) => Settlement::Pending,
+        }
     }
 }
 
 /// Until it is known, or the host closes.
-async fn persist(lease: &Lease, transition: &Transition) {
+async fn persist(lease: &Lease, transition: &Transition) -> Settlement {
     let closing = lease.host.inner.closing.clone();
     let mut pause = PAUSE;
+    let mut failed = false;
     loop {
+        match lease.advance(transition).await {
+            Ok(outcome) => {
+                let settlement = settled(lease, transition, outcome).await;
+                if failed {
+                    tracing::info!(scope = %lease.scope, kind = transition.kind.name(), ?settlement, "an end is settled at last");
+                }
+                return settlement;
+            }
+            Err(error) if failed => tracing::debug!(scope = %lease.scope, %error, "an end is still not stored"),
+            Err(error) => {
+                tracing::warn!(scope = %lease.scope, kind = transition.kind.name(), %error, "an end could not be stored; trying again");
+            }
+        }
+        failed = true;
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
             () = closing.cancelled() => {
                 tracing::error!(scope = %lease.scope, kind = transition.kind.name(), "closing before an end was stored; the record will be found in recovery");
-                return;
+                return Settlement::Pending;
             }
         }
         pause = pause.saturating_mul(2).min(PAUSE_MAX);
-        match lease.advance(transition).await {
-            Ok(outcome) => {
-                let settlement = settled(lease, transition, outcome).await;
-                tracing::info!(scope = %lease.scope, kind = transition.kind.name(), ?settlement, "an end is settled at last");
-                return;
-            }
-            Err(error) => tracing::debug!(scope = %lease.scope, %error, "an end is still not stored"),
-        }
     }
 }
 
@@ -183,7 +179,7 @@ pub(super) async fn take_back(lease: Arc<Lease>, start: Transition) {
     let Ok(fail) = transition(End::NoEffect { reason: "START_UNCONFIRMED".to_owned() }) else {
         return;
     };
-    persist(&lease, &fail).await;
+    let _ = persist(&lease, &fail).await;
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use super::answer::{reference, refuse};
 use super::{Flow, Protected, Sender};
 use crate::bridge::forward::{BoxError, CONNECT_TIMEOUT_DEFAULT, ForwardError, ForwardLimits};
+use crate::bridge::metrics::refusal_name;
 use crate::bridge::problem::ProblemAnswer;
 use crate::executor::handle::{Started, Ticket};
 use crate::executor::settle::{End, Settlement};
@@ -19,7 +20,7 @@ use crate::executor::settle::{End, Settlement};
 /// How long an answer is held back for its end to be stored, before it goes out all the same.
 pub(super) const SETTLE_PATIENCE: Duration = Duration::from_secs(2);
 /// The fencing token, for upstreams that check it: they refuse a lower one than the highest they have seen for the key.
-const FENCING_TOKEN: HeaderName = HeaderName::from_static("leasehold-fencing-token");
+pub(super) const FENCING_TOKEN: HeaderName = HeaderName::from_static("leasehold-fencing-token");
 /// What to give to an operator, on an answer of the upstream's whose effect is unknown.
 const REFERENCE: HeaderName = HeaderName::from_static("leasehold-reference");
 
@@ -52,8 +53,7 @@ impl Flow {
         match effect {
             Effect::Success => self.keep_and_pass(&protected, started, answer, answer_to).await,
             Effect::NoEffect => {
-                let _ = self.settle(started, End::NoEffect { reason: format!("UPSTREAM_{}", status.as_u16()) }).await;
-                self.metrics.count("no-effect");
+                self.settle(started, End::NoEffect { reason: format!("UPSTREAM_{}", status.as_u16()) }, "no-effect").await;
                 let _ = answer_to.send(answer);
             }
             Effect::Unknown => {
@@ -65,8 +65,7 @@ impl Flow {
     /// An answer whose effect is unknown goes to this caller as it is, with the reference.
     async fn unknown(&self, started: Started, mut answer: Response<Body>, status: StatusCode) -> Response<Body> {
         let reference = reference(started.scope());
-        let _ = self.settle(started, End::EffectUnknown { reason: format!("UPSTREAM_{}", status.as_u16()) }).await;
-        self.metrics.count("effect-unknown");
+        self.settle(started, End::EffectUnknown { reason: format!("UPSTREAM_{}", status.as_u16()) }, "effect-unknown").await;
         if let Ok(value) = HeaderValue::from_str(&reference) {
             answer.headers_mut().insert(REFERENCE, value);
         }
@@ -84,9 +83,10 @@ impl Flow {
         let sending = tokio::spawn(send(request));
         let stop = sending.abort_handle();
         match tokio::time::timeout(timeout.saturating_add(CONNECT_TIMEOUT_DEFAULT), sending).await {
+            Ok(Ok(Ok(answer))) if answer.status().is_informational() => Err(Fault::not_final(answer.status())),
             Ok(Ok(Ok(answer))) => Ok(answer),
             Ok(Ok(Err(error))) => Err(Fault::of(&error)),
-            Ok(Err(error)) => Err(Fault { failure: Failure::Broke, reason: "SERVICE_PANICKED", detail: error.to_string() }),
+            Ok(Err(_)) => Err(Fault::panicked()),
             Err(_) => {
                 stop.abort();
                 Err(Fault { failure: Failure::Silent, reason: "UPSTREAM_SILENT", detail: "no answer in time".to_owned() })
@@ -109,19 +109,20 @@ impl Flow {
             Effect::NoEffect => End::NoEffect { reason },
             Effect::Success | Effect::Unknown => End::EffectUnknown { reason },
         };
-        let _ = self.settle(started, end).await;
-        self.metrics.count_refusal(refusal);
+        self.settle(started, end, refusal_name(refusal)).await;
         refuse(ProblemAnswer::new(refusal).reference(reference))
     }
 
-    pub(super) async fn settle(&self, started: Started, end: End) -> Settlement {
-        let settlement = started.settle(end, SETTLE_PATIENCE).await;
-        match &settlement {
-            Settlement::Stored { .. } => {}
-            Settlement::Late(outcome) => self.metrics.count_late(outcome.kind()),
+    /// Ends the try, and counts the request: by what came of it where that is stored, else by why it is not.
+    pub(super) async fn settle(&self, started: Started, end: End, came_of: &str) {
+        match started.settle(end, SETTLE_PATIENCE).await {
+            Settlement::Stored { .. } => self.metrics.count(came_of),
+            Settlement::Late(outcome) => {
+                self.metrics.count_late(outcome.kind());
+                self.metrics.count("late");
+            }
             Settlement::Pending => self.metrics.count("settle-pending"),
         }
-        settlement
     }
 }
 
@@ -139,13 +140,28 @@ pub(super) struct Fault {
 
 impl Fault {
     /// An error of the upstream's transport says how far the request came; any other one is taken as "it may have had an effect".
+    /// What the others say stays out of the log: a service of one's own may put anything into its errors.
     fn of(error: &BoxError) -> Self {
-        let failure = error.downcast_ref::<ForwardError>().map_or(Failure::Broke, ForwardError::failure);
+        let Some(error) = error.downcast_ref::<ForwardError>() else {
+            return Self { failure: Failure::Broke, reason: "SERVICE_FAILED", detail: "the service failed".to_owned() };
+        };
+        let failure = error.failure();
         let reason = match failure {
             Failure::NeverReached => "UPSTREAM_UNREACHABLE",
             Failure::Broke => "UPSTREAM_BROKE",
             Failure::Silent => "UPSTREAM_SILENT",
         };
         Self { failure, reason, detail: error.to_string() }
+    }
+
+    /// The message of a panic stays out of the log, too.
+    pub(super) fn panicked() -> Self {
+        Self { failure: Failure::Broke, reason: "SERVICE_PANICKED", detail: "the service panicked".to_owned() }
+    }
+
+    /// 1xx comes before an answer and is none: it could neither be sent as one nor be replayed.
+    fn not_final(status: StatusCode) -> Self {
+        let detail = format!("the service gave {} for an answer", status.as_u16());
+        Self { failure: Failure::Broke, reason: "NO_FINAL_ANSWER", detail }
     }
 }

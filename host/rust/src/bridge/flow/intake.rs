@@ -12,6 +12,8 @@ use leasehold_decision::http::{Key, Refusal};
 
 use super::Flow;
 use super::answer::refuse;
+use super::execute::FENCING_TOKEN;
+use crate::bridge::hop::retain;
 use crate::bridge::problem::ProblemAnswer;
 use crate::bridge::settings::{KeyRule, RouteSettings};
 use crate::keyring::{KeyedRequest, Payload};
@@ -43,16 +45,12 @@ impl Flow {
     pub(in crate::bridge) async fn look_at(&self, request: Request<Body>) -> Verdict {
         let route = self.settings.route(request.uri().path());
         if !route.protects(request.method()) {
-            self.metrics.count("passed-through");
-            return Verdict::PassThrough(request);
+            return self.pass(request);
         }
         let values: Vec<Vec<u8>> = request.headers().get_all(KEY_HEADER).iter().map(|value| value.as_bytes().to_vec()).collect();
         let key = match self.host.component().parse_key(&values) {
             Ok(Key::Present(key)) => key,
-            Ok(Key::Absent) if route.key == KeyRule::Optional => {
-                self.metrics.count("passed-through");
-                return Verdict::PassThrough(request);
-            }
+            Ok(Key::Absent) if route.key == KeyRule::Optional => return self.pass(request),
             Ok(Key::Absent) => return self.refused(Refusal::KeyRequired, "Send an Idempotency-Key header of 1 to 255 characters."),
             Ok(Key::Refused(fault)) => return self.refused(Refusal::KeyRefused, fault.message()),
             Err(error) => {
@@ -64,6 +62,13 @@ impl Flow {
             Ok(protected) => Verdict::Protect(Box::new(protected)),
             Err(answer) => Verdict::Answer(*answer),
         }
+    }
+
+    /// Untouched, but for a fencing token that a client made up: an upstream that believed it would refuse the true ones.
+    fn pass(&self, mut request: Request<Body>) -> Verdict {
+        self.metrics.count("passed-through");
+        retain(request.headers_mut(), |name| *name != FENCING_TOKEN);
+        Verdict::PassThrough(request)
     }
 
     fn refused(&self, refusal: Refusal, detail: &str) -> Verdict {

@@ -8,7 +8,7 @@
 //! | [`pump`] | the answer's body: to the client, and a copy for the store |
 //!
 //! Which status counts as what, what a key is, and what a problem says are rules of the component. Knows no transport: sending is a
-//! function that it gets. Tests: `tests/tests/bridge.rs`.
+//! function that it gets. Tests: `tests/tests/bridge/`.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -80,8 +80,8 @@ impl Flow {
         let flow = Arc::clone(&self);
         tasks.spawn(async move { flow.protect(protected, send, answer_to).await });
         let answer = answered.await.unwrap_or_else(|_| {
-            // The task ended without an answer: it panicked, or the runtime is being torn down.
-            answer::refuse(ProblemAnswer::new(Refusal::Internal).detail("The request's task ended; look in the recovery list."))
+            // The task ended without an answer: it panicked, or the runtime is being torn down. Whether something was sent, nobody knows.
+            answer::refuse(ProblemAnswer::new(Refusal::UpstreamBroke).detail("The request's task ended; look in the recovery list."))
         });
         self.metrics.request_took(begun.elapsed());
         answer

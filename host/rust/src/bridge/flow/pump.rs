@@ -4,6 +4,8 @@
 //! an upstream that breaks off is still answered with a problem document), of a large one the part that ends it, of a stream the
 //! mark that ends it, so that events pass without delay.
 
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -12,14 +14,13 @@ use axum::body::Body;
 use bytes::Bytes;
 use http::Response;
 use http_body::{Body as _, Frame};
-use http_body_util::BodyExt as _;
 use leasehold_decision::http::Failure;
 use tokio::sync::{mpsc, oneshot};
 
 use super::execute::{Fault, full};
 use super::{Flow, Protected};
 use crate::bridge::envelope::{Body as StoredBody, StoredAnswer};
-use crate::bridge::forward::BoxError;
+use crate::bridge::forward::{BodyBroke, BoxError};
 use crate::executor::handle::Started;
 use crate::executor::settle::End;
 
@@ -77,8 +78,9 @@ impl Copy {
     }
 }
 
-/// Why a body ended early.
-fn broke_off(why: &BoxError) -> Fault {
+/// Why a body ended early. What others than the upstream's transport say stays out of the log.
+fn broke_off(why: &axum::Error) -> Fault {
+    let why = BodyBroke::find(why).map_or_else(|| "its body failed".to_owned(), ToString::to_string);
     Fault { failure: Failure::Broke, reason: "UPSTREAM_BROKE", detail: format!("in the middle of its answer: {why}") }
 }
 
@@ -86,11 +88,17 @@ fn fell_silent() -> Fault {
     Fault { failure: Failure::Silent, reason: "UPSTREAM_SILENT", detail: "in the middle of its answer".to_owned() }
 }
 
+/// A body of one's own service may panic: that ends the body, and not the task that holds the record.
 async fn next_part(body: &mut Body, timeout: Duration) -> Result<Option<Frame<Bytes>>, Fault> {
-    match tokio::time::timeout(timeout, body.frame()).await {
-        Ok(None) => Ok(None),
-        Ok(Some(Ok(frame))) => Ok(Some(frame)),
-        Ok(Some(Err(error))) => Err(broke_off(&error.into())),
+    let next = poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(&mut *body).poll_frame(context)));
+        polled.map_or_else(|_| Poll::Ready(Err(Fault::panicked())), |part| part.map(Ok))
+    });
+    match tokio::time::timeout(timeout, next).await {
+        Ok(Ok(None)) => Ok(None),
+        Ok(Ok(Some(Ok(frame)))) => Ok(Some(frame)),
+        Ok(Ok(Some(Err(error)))) => Err(broke_off(&error)),
+        Ok(Err(panicked)) => Err(panicked),
         Err(_) => Err(fell_silent()),
     }
 }
@@ -129,8 +137,7 @@ impl Flow {
             }
         }
         let stored = StoredAnswer::new(parts.status, &parts.headers, copy.into_stored());
-        let _ = self.settle(started, End::Success(stored.encode())).await;
-        self.metrics.count("executed");
+        self.settle(started, End::Success(stored.encode()), "executed").await;
         Response::from_parts(parts, full(bytes.into()))
     }
 
@@ -178,8 +185,7 @@ impl Flow {
             }
         }
         let stored = StoredAnswer::new(parts.status, &parts.headers, copy.into_stored());
-        let _ = self.settle(started, End::Success(stored.encode())).await;
-        self.metrics.count("executed");
+        self.settle(started, End::Success(stored.encode()), "executed").await;
         if let Some(frame) = held {
             client.send(Ok(frame)).await;
         }
