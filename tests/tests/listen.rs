@@ -18,8 +18,8 @@ use leasehold::bridge::listen::{
 };
 use leasehold::bridge::peer::{Peer, Transport};
 use leasehold::bridge::tls::{TlsFiles, Trust};
-use net::{Certificates, FrozenClock, Wire, pass};
-use tokio::sync::{Notify, mpsc};
+use net::{Certificates, FrozenClock, Wire, pass, pass_until};
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -33,13 +33,13 @@ struct Server {
     stop: CancellationToken,
     ended: JoinHandle<Ended>,
     begun: mpsc::UnboundedReceiver<(Version, Peer)>,
-    release: Arc<Notify>,
+    release: Arc<Semaphore>,
 }
 
 impl Server {
     async fn start(tls: Option<&TlsFiles>) -> Self {
         let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), tls).await.unwrap();
-        let (address, stop, release) = (listener.local_addr(), CancellationToken::new(), Arc::new(Notify::new()));
+        let (address, stop, release) = (listener.local_addr(), CancellationToken::new(), Arc::new(Semaphore::new(0)));
         let (tell, begun) = mpsc::unbounded_channel();
         let wait = Arc::clone(&release);
         let service = tower::service_fn(move |request: Request<Body>| {
@@ -47,7 +47,7 @@ impl Server {
             let wait = Arc::clone(&wait);
             async move {
                 match request.uri().path() {
-                    "/wait" => wait.notified().await,
+                    "/wait" => wait.acquire().await.unwrap().forget(),
                     "/panic" => panic!("as the test asked"),
                     _ => {}
                 }
@@ -61,15 +61,6 @@ impl Server {
     async fn begun(&mut self) -> (Version, Peer) {
         self.begun.recv().await.unwrap()
     }
-}
-
-/// Lets the clock go on until this has ended.
-async fn pass_until<T>(step: Duration, task: JoinHandle<T>) -> T {
-    while !task.is_finished() {
-        pass(step).await;
-        tokio::task::yield_now().await;
-    }
-    task.await.unwrap()
 }
 
 fn h2() -> Client<hyper_util::client::legacy::connect::HttpConnector, Body> {
@@ -205,7 +196,7 @@ async fn a_request_under_way_is_not_hurried() {
         pass(limit).await;
         tokio::task::yield_now().await;
     }
-    server.release.notify_one();
+    server.release.add_permits(1);
     assert_eq!(client.message().await.1, "ok");
 }
 
@@ -227,7 +218,7 @@ async fn what_is_under_way_is_finished_and_nothing_new_is_taken() {
     assert_eq!(idle.closed().await, "");
     assert!(tokio::net::TcpStream::connect(server.address).await.is_err());
     assert!(!server.ended.is_finished());
-    server.release.notify_waiters();
+    server.release.add_permits(2);
     let (head, body) = client.message().await;
     assert!(head.contains("connection: close") && body == "ok", "{head}");
     assert_eq!(second.await.unwrap().unwrap().into_body().collect().await.unwrap().to_bytes(), "ok");

@@ -19,6 +19,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 /// One end of a connection.
 pub struct Wire {
@@ -147,10 +148,18 @@ pub struct FrozenClock {
     _release: std::sync::mpsc::Sender<()>,
 }
 
+/// What a test on a frozen clock waits for comes at once or never: it is not left hanging.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 impl FrozenClock {
     pub fn begin() -> Self {
         let (release, released) = std::sync::mpsc::channel::<()>();
-        tokio::task::spawn_blocking(move || released.recv().is_err());
+        tokio::task::spawn_blocking(move || {
+            if released.recv_timeout(PATIENCE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                eprintln!("a test on a frozen clock waits for what does not come");
+                std::process::abort();
+            }
+        });
         tokio::time::pause();
         Self { _release: release }
     }
@@ -159,6 +168,20 @@ impl FrozenClock {
 /// Moves a frozen clock past a limit: tokio's timers go off at the next whole millisecond.
 pub async fn pass(duration: Duration) {
     tokio::time::advance(duration + Duration::from_millis(1)).await;
+}
+
+/// Lets a frozen clock go on, a step at a time, until this has ended: within a thousand steps, most of which an idle runtime
+/// needs to take a connection.
+pub async fn pass_until<T>(step: Duration, task: JoinHandle<T>) -> T {
+    for _ in 0..1_000 {
+        if task.is_finished() {
+            break;
+        }
+        pass(step).await;
+        tokio::task::yield_now().await;
+    }
+    assert!(task.is_finished(), "no end within a thousand times {step:?}");
+    task.await.unwrap()
 }
 
 /// An authority, and a server that it vouches for, as files.

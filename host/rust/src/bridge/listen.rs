@@ -4,6 +4,7 @@
 //! `tests/tests/listen.rs`, with real sockets.
 
 use std::future::Future;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -168,6 +169,8 @@ where
                     drop(place);
                 });
             }
+            // The client was gone before it was taken.
+            Err(error) if [ErrorKind::ConnectionAborted, ErrorKind::ConnectionReset].contains(&error.kind()) => {}
             Err(error) => {
                 tracing::warn!(%error, "cannot take a connection");
                 sleep(ACCEPT_REST).await;

@@ -12,10 +12,11 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::ClientConfig;
 use tokio::net::TcpStream;
 use tower::ServiceExt;
-use tower::util::BoxCloneSyncService;
+use tower::util::{BoxCloneSyncService, MapResponse};
 
 use super::body::Outgoing;
 use super::error::{BoxError, NotSent};
+use super::socket::Socket;
 
 /// How long an idle connection is kept. Below the shortest that upstreams commonly keep theirs (gunicorn 2 s, Node and Apache
 /// 5 s): a request that crosses the upstream's close on the wire counts as "effect unknown", and a person has to look at it.
@@ -34,7 +35,8 @@ pub(super) enum Offer {
     Http1AndHttp2,
 }
 
-type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
+type Stream = MaybeHttpsStream<TokioIo<Socket>>;
+type Tcp = MapResponse<HttpConnector, fn(TokioIo<TcpStream>) -> TokioIo<Socket>>;
 /// Keeps connections and sends requests.
 pub(super) type Pool = Client<BoxCloneSyncService<Uri, Stream, BoxError>, Outgoing>;
 
@@ -61,11 +63,12 @@ pub(super) fn pool(tls: ClientConfig, offer: Offer, connect_timeout: Duration) -
         .build(BoxCloneSyncService::new(timed))
 }
 
-fn connector(tls: ClientConfig, offer: Offer) -> HttpsConnector<HttpConnector> {
+fn connector(tls: ClientConfig, offer: Offer) -> HttpsConnector<Tcp> {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
     tcp.set_keepalive(Some(TCP_KEEP_ALIVE));
+    let tcp: Tcp = MapResponse::new(tcp, |stream| TokioIo::new(Socket(stream.into_inner())));
     let builder = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
     match offer {
         Offer::Http1 => builder.enable_http1().wrap_connector(tcp),

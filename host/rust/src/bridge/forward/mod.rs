@@ -6,6 +6,7 @@
 //! | [`request`] | what becomes of a request's head |
 //! | [`body`] | bodies on their way |
 //! | [`connect`] | connections, and how long they are kept |
+//! | [`socket`] | a socket that does not miss that it was closed |
 //! | [`upgrade`] | WebSockets |
 //! | [`error`] | what is known when it fails |
 //!
@@ -16,6 +17,7 @@ mod body;
 mod connect;
 mod error;
 mod request;
+mod socket;
 mod upgrade;
 mod url;
 
