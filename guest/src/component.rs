@@ -28,6 +28,10 @@ impl Guest for Component {
     fn packed(document: String) -> String {
         crate::packed::packed(&document)
     }
+
+    fn words(words: Vec<u64>) -> Vec<u64> {
+        crate::words::decide_words(&words)
+    }
 }
 
 macro_rules! decides {

@@ -15,6 +15,7 @@
 //! | [`http`] | the rules of the HTTP bridge |
 //! | [`policy`] | what ships: name, revision, settings |
 //! | [`packed`] | a decision as a JSON document |
+//! | [`words`] | decisions as lists of numbers, for hosts that decide often |
 //! | [`json`] | the JSON reader and writer under `keys` and `packed` |
 //!
 //! It knows no store, no driver, no HTTP library and no WebAssembly; the one module that binds it to WIT is compiled for
@@ -57,6 +58,7 @@ pub mod row;
 pub mod statements;
 #[cfg(test)]
 mod testing;
+pub mod words;
 
 pub use advance::{AdvanceArgs, AdvanceKind, advance};
 pub use call::{Call, batch, decide};

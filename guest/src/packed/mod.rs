@@ -4,22 +4,23 @@
 //! `at` (the member) and `what`, where the document is no request. Integers may be decimal strings; with
 //! `"big-integers": "string"` those past 2^53 are answered so. Members that are not named here are passed over.
 //!
-//! Knows nothing of WIT. Tests: below, the vectors, and random documents in the workspace's `tests/`.
+//! Knows nothing of WIT. Tests: `guest/tests/packed.rs`, the vectors, and random documents in the workspace's `tests/`.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 mod decode;
 mod encode;
 
-use crate::advance::{AdvanceArgs, advance};
-use crate::claim::{ClaimArgs, claim};
-use crate::inspect::{InspectArgs, inspect};
+use crate::advance::AdvanceArgs;
+use crate::claim::ClaimArgs;
+use crate::inspect::InspectArgs;
 use crate::outcome::{Decision, Outcome};
-use crate::record::{Family, OwnerTuple, Record, Settings, Token};
-use crate::release::{ReleaseArgs, release};
-use crate::resolve::{ResolveArgs, resolve};
+use crate::record::{OwnerTuple, Record, Token};
+use crate::release::ReleaseArgs;
+use crate::resolve::ResolveArgs;
 use crate::row::{CallTexts, Row, RowFault};
-use crate::{keys, record};
+use crate::{call, keys, record};
 
 pub use decode::{Call, DocumentFault, Request, Tuple};
 pub use encode::Answer;
@@ -66,55 +67,56 @@ fn tuple(tuple: &Tuple) -> OwnerTuple {
 /// The decision for a request whose record has been converted.
 #[must_use]
 pub fn decide(request: &Request, before: Option<&Record>) -> Decision {
-    let (family, settings, now): (Family, &Settings, u64) = (request.family, &request.settings, request.now);
-    match &request.call {
-        Call::Claim { owner, operation, fingerprint, codec, readable_codecs } => {
-            let args = ClaimArgs {
+    let call = request.call.tokens();
+    call::decide(request.family, &request.settings, before, &call, &request.call.readable_codecs(), request.now)
+}
+
+impl Call {
+    /// The call as the decisions see it.
+    #[must_use]
+    pub fn tokens(&self) -> call::Call {
+        match self {
+            Self::Claim { owner, operation, fingerprint, codec, .. } => call::Call::Claim(ClaimArgs {
                 owner: token(owner),
                 operation: keys::name(operation),
                 fingerprint: fingerprint.as_deref().map(token),
                 codec: codec.as_deref().map(keys::name),
-            };
-            let readable: alloc::vec::Vec<Token> = readable_codecs.iter().map(|codec| keys::name(codec)).collect();
-            claim(family, settings, before, &args, &readable, now)
-        }
-        Call::Inspect { owner, operation, fingerprint } => {
-            let args = InspectArgs {
+            }),
+            Self::Inspect { owner, operation, fingerprint } => call::Call::Inspect(InspectArgs {
                 owner: token(owner),
                 operation: keys::name(operation),
                 fingerprint: fingerprint.as_deref().map(token),
-            };
-            inspect(family, settings, before, &args, now)
-        }
-        Call::Advance { tuple: given, kind, transition, digest, reason } => {
-            let args = AdvanceArgs {
+            }),
+            Self::Advance { tuple: given, kind, transition, digest, reason } => call::Call::Advance(AdvanceArgs {
                 tuple: tuple(given),
                 kind: *kind,
                 transition: keys::name(transition),
                 digest: digest.as_deref().map(token),
                 reason_given: reason.is_some(),
-            };
-            advance(family, settings, before, &args, now)
-        }
-        Call::Release { tuple: given, transition } => {
-            let args = ReleaseArgs { tuple: tuple(given), transition: keys::name(transition) };
-            release(family, settings, before, &args, now)
-        }
-        Call::Resolve { transition, attempt, revision, verdict, digest, extra_attempts } => {
-            let args = ResolveArgs {
+            }),
+            Self::Release { tuple: given, transition } => {
+                call::Call::Release(ReleaseArgs { tuple: tuple(given), transition: keys::name(transition) })
+            }
+            Self::Resolve { transition, attempt, revision, verdict, digest, extra_attempts } => call::Call::Resolve(ResolveArgs {
                 transition: keys::name(transition),
                 attempt: *attempt,
                 revision: *revision,
                 verdict: *verdict,
                 digest: digest.as_deref().map(token),
                 extra_attempts: *extra_attempts,
-            };
-            resolve(family, settings, before, &args, now)
+            }),
         }
     }
-}
 
-impl Call {
+    /// The codecs that a claim can replay.
+    #[must_use]
+    pub fn readable_codecs(&self) -> Vec<Token> {
+        match self {
+            Self::Claim { readable_codecs, .. } => readable_codecs.iter().map(|codec| keys::name(codec)).collect(),
+            Self::Advance { .. } | Self::Release { .. } | Self::Inspect { .. } | Self::Resolve { .. } => Vec::new(),
+        }
+    }
+
     /// What `args.*` of a bind plan means for this call.
     #[must_use]
     pub fn texts(&self) -> CallTexts<'_> {

@@ -24,6 +24,20 @@ pub enum Call<'a> {
     Resolve(&'a ResolveArgs),
 }
 
+impl<'a> Call<'a> {
+    /// The call as an item of a list, and the codecs that a claim can replay.
+    #[must_use]
+    pub const fn item(self) -> (leasehold_decision::Call, &'a [Token]) {
+        match self {
+            Self::Claim(args, readable_codecs) => (leasehold_decision::Call::Claim(*args), readable_codecs),
+            Self::Advance(args) => (leasehold_decision::Call::Advance(*args), &[]),
+            Self::Release(args) => (leasehold_decision::Call::Release(*args), &[]),
+            Self::Inspect(args) => (leasehold_decision::Call::Inspect(*args), &[]),
+            Self::Resolve(args) => (leasehold_decision::Call::Resolve(*args), &[]),
+        }
+    }
+}
+
 /// Something that decides.
 pub trait Decide: Send + Sync {
     /// The decision on a record as read, under the clock reading that came with it. Milliseconds since the epoch.

@@ -1,6 +1,7 @@
-//! The decisions, through the component.
+//! The decisions, through the component: as words, since a list of numbers crosses the border as one copy; and as the typed records
+//! of the contract, which take longer and say the same.
 
-use leasehold_decision::{Decision, Family, Record, Settings, Token};
+use leasehold_decision::{Call as Item, Decision, Family, Record, Settings, Token, words};
 
 use super::bindings::exports::leasehold::decision::decide as wit;
 use super::convert::{self, decision_back};
@@ -9,6 +10,43 @@ use crate::decide::{Call, Decide};
 
 impl Decide for Component {
     fn decide(
+        &self,
+        family: Family,
+        settings: &Settings,
+        before: Option<&Record>,
+        call: Call<'_>,
+        now: u64,
+    ) -> Result<Decision, CallError> {
+        let (item, readable) = call.item();
+        let given = words::encode(family, settings, readable, now, &[(before, item)]);
+        let answer = self.call(FUEL_PER_CALL, |store, instance| instance.call_words(store, &given))?;
+        words::decode_one(&answer).ok_or(CallError::Malformed)
+    }
+}
+
+impl Component {
+    /// A list of calls, decided under one clock reading.
+    ///
+    /// # Errors
+    /// There is no decision on any of them.
+    pub fn batch(
+        &self,
+        family: Family,
+        settings: &Settings,
+        items: &[(Option<&Record>, Item)],
+        readable_codecs: &[Token],
+        now: u64,
+    ) -> Result<Vec<Decision>, CallError> {
+        let given = words::encode(family, settings, readable_codecs, now, items);
+        let answer = self.call(batch_fuel(items.len()), |store, instance| instance.call_words(store, &given))?;
+        words::decode(&answer).filter(|decisions| decisions.len() == items.len()).ok_or(CallError::Malformed)
+    }
+
+    /// As [`Decide::decide`], through the typed records of the contract.
+    ///
+    /// # Errors
+    /// There is no decision.
+    pub fn decide_typed(
         &self,
         family: Family,
         settings: &Settings,
@@ -33,31 +71,32 @@ impl Decide for Component {
         })
         .map(decision_back)
     }
-}
 
-impl Component {
-    /// A list of calls, decided under one clock reading.
+    /// As [`Component::batch`], through the typed records of the contract.
     ///
     /// # Errors
     /// There is no decision on any of them.
-    pub fn batch(
+    pub fn batch_typed(
         &self,
         family: Family,
         settings: &Settings,
-        items: &[(Option<Record>, leasehold_decision::Call)],
+        items: &[(Option<&Record>, Item)],
         readable_codecs: &[Token],
         now: u64,
     ) -> Result<Vec<Decision>, CallError> {
         let readable: Vec<_> = readable_codecs.iter().copied().map(convert::token).collect();
         let items: Vec<_> = items
             .iter()
-            .map(|(before, call)| wit::Item { before: before.as_ref().map(convert::record), call: convert::call(call) })
+            .map(|(before, call)| wit::Item { before: before.map(convert::record), call: convert::call(call) })
             .collect();
         let (family, settings) = (convert::family(family), convert::settings(settings));
-        let fuel = FUEL_PER_CALL.saturating_add(FUEL_PER_ITEM.saturating_mul(items.len() as u64));
-        self.call(fuel, |store, instance| {
+        self.call(batch_fuel(items.len()), |store, instance| {
             instance.leasehold_decision_decide().call_batch(store, family, settings, &items, &readable, now)
         })
         .map(|decisions| decisions.into_iter().map(decision_back).collect())
     }
+}
+
+fn batch_fuel(items: usize) -> u64 {
+    FUEL_PER_CALL.saturating_add(FUEL_PER_ITEM.saturating_mul(items as u64))
 }

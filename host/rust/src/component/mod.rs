@@ -57,6 +57,9 @@ pub enum CallError {
     /// The component trapped, ran out of fuel, or asked for too much memory.
     #[error("the decision component failed ({0}); nothing was written, and the next decision runs on a fresh instance")]
     Trapped(String),
+    /// What it answered is no decision.
+    #[error("the decision component answered what is no decision; nothing was written")]
+    Malformed,
     /// An instance could not be made.
     #[error("no instance of the decision component could be made: {0}; nothing was written")]
     Instance(String),

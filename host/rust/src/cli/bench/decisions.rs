@@ -64,17 +64,21 @@ impl Case {
     }
 
     /// Half claims, half completes.
+    fn call(&self, number: u32) -> Call<'_> {
+        if number.is_multiple_of(2) { Call::Claim(&self.claim, &self.readable) } else { Call::Advance(&self.complete) }
+    }
+
     fn decide(&self, who: &dyn Decide, number: u32) -> Result<(), CallError> {
-        let call = if number.is_multiple_of(2) { Call::Claim(&self.claim, &self.readable) } else { Call::Advance(&self.complete) };
+        let call = self.call(number);
         black_box(who.decide(self.family, &self.settings, Some(&self.record), call, NOW + u64::from(number % 1_000))?);
         Ok(())
     }
 
-    fn items(&self) -> Vec<(Option<Record>, Item)> {
+    fn items(&self) -> Vec<(Option<&Record>, Item)> {
         (0..BATCH)
             .map(|number| {
                 let item = if number.is_multiple_of(2) { Item::Claim(self.claim) } else { Item::Advance(self.complete) };
-                (Some(self.record), item)
+                (Some(&self.record), item)
             })
             .collect()
     }
@@ -95,6 +99,7 @@ pub(super) fn measure(rounds: u32) -> Result<Vec<Figure>, CliError> {
     let case = Case::new();
     let items = case.items();
     let (mut native, mut through, mut nothing, mut batch) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut typed, mut typed_batch) = (Vec::new(), Vec::new());
     let batches = CALLS / u32::try_from(BATCH).unwrap_or(CALLS);
     for round in 0..=rounds {
         let one = [
@@ -105,10 +110,20 @@ pub(super) fn measure(rounds: u32) -> Result<Vec<Figure>, CliError> {
                 black_box(component.batch(case.family, &case.settings, &items, &case.readable, NOW)?);
                 Ok(())
             })? / BATCH as f64,
+            timed(CALLS, |number| {
+                black_box(component.decide_typed(case.family, &case.settings, Some(&case.record), case.call(number), NOW)?);
+                Ok(())
+            })?,
+            timed(batches, |_| {
+                black_box(component.batch_typed(case.family, &case.settings, &items, &case.readable, NOW)?);
+                Ok(())
+            })? / BATCH as f64,
         ];
         // The first round warms up.
         if round > 0 {
-            for (rounds, value) in [&mut native, &mut through, &mut nothing, &mut batch].into_iter().zip(one) {
+            for (rounds, value) in
+                [&mut native, &mut through, &mut nothing, &mut batch, &mut typed, &mut typed_batch].into_iter().zip(one)
+            {
                 rounds.push(value);
             }
         }
@@ -121,6 +136,8 @@ pub(super) fn measure(rounds: u32) -> Result<Vec<Figure>, CliError> {
         Figure::of("a call of the component that does nothing", &nothing, "ns", None),
         Figure::of("a decision, through the component", &through, "ns", Some("at most 500")),
         Figure::of("a decision in a batch of 256", &batch, "ns", Some("at most 150")),
+        Figure::of("a decision, through the typed records", &typed, "ns", None),
+        Figure::of("a decision in a batch of 256, typed", &typed_batch, "ns", None),
         Figure::of("loading the component", &[load], "ms", None),
     ];
     if let Some(grown) = grown {
