@@ -82,7 +82,7 @@ fn what_is_asked_wrongly_ends_with_2() {
         &["recovery", "resolve", "nothing", "--verdict", "completed", "--reason", "x", "--store", "sqlite:x.db"],
         &["recovery", "resolve", "d1:http:0", "--verdict", "perhaps", "--reason", "x", "--store", "sqlite:x.db"],
         &["recovery", "resolve", "d1:http:0", "--verdict", "forget", "--reason", "x", "--store", "sqlite:x.db", "--revision", "1"],
-        &["sweep", "--store", "sqlite:x.db", "--family", "outbox"],
+        &["sweep", "--store", "sqlite:x.db", "--family", "orders"],
         &["purge", "--store", "sqlite:x.db", "--failure-retention", "5"],
         &["secret", "rotate", "--to", "0", "--at", "+1h", "--store", "sqlite:x.db"],
         &["decide", "--log", "xml"],

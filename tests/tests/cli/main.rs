@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`help`] | what is said of the commands, and what is asked wrongly |
 //! | [`config`] | one error for all that is wrong with a server's settings |
+//! | [`log`] | what the server's log never holds |
 //! | [`vectors`] | every vector passes, an altered one fails |
 //! | [`recovery`] | what waits for a person, and how it ends |
 //! | [`upkeep`] | inspect, purge, sweep, migrate |
@@ -13,6 +14,7 @@
 mod config;
 mod decide;
 mod help;
+mod log;
 mod recovery;
 mod secret;
 mod store;

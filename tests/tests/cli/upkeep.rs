@@ -88,5 +88,8 @@ async fn executions_that_nobody_asks_about_are_listed() {
     let list = store.json(&["recovery", "list"]);
     let reasons: Vec<_> = list.as_array().unwrap().iter().map(|one| one["reason"].as_str().unwrap()).collect();
     assert_eq!(reasons, ["EXECUTION_LEASE_EXPIRED"; 2]);
-    assert_eq!(store.program(&["sweep"]).done(), "FAMILY       LISTED\nidempotency  0\ninbox        0\n");
+    assert_eq!(
+        store.program(&["sweep"]).done(),
+        "FAMILY       LISTED\nidempotency  0\ninbox        0\noutbox       0\ncleanup      0\n"
+    );
 }

@@ -55,15 +55,20 @@ impl LogLevel {
         Self(SERVER_LEVEL.to_owned())
     }
 
-    /// A level, or a filter of levels by module.
+    /// A level, or a filter of levels by module. What other libraries say below `info` is of no use to an operator: for that a
+    /// filter must name them.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let filter = match text {
+            "debug" | "trace" => format!("info,leasehold={text}"),
+            text => text.to_owned(),
+        };
         let known = if text.contains(['=', ',']) {
-            EnvFilter::try_new(text).is_ok()
+            EnvFilter::try_new(&filter).is_ok()
         } else {
             !text.is_empty() && text.chars().all(char::is_alphabetic) && LevelFilter::from_str(text).is_ok()
         };
         if known {
-            return Ok(Self(text.to_owned()));
+            return Ok(Self(filter));
         }
         Err(format!(
             "{text:?} is no level: write error, warn, info, debug or trace, or levels by module as in warn,leasehold=debug"
@@ -131,6 +136,13 @@ mod tests {
         for text in ["", "loud", "3", "leasehold=loud", "="] {
             assert!(LogLevel::parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_low_level_is_that_of_leasehold_alone() {
+        assert_eq!(LogLevel::parse("debug"), Ok(LogLevel("info,leasehold=debug".to_owned())));
+        assert_eq!(LogLevel::parse("warn"), Ok(LogLevel("warn".to_owned())));
+        assert_eq!(LogLevel::parse("h2=trace"), Ok(LogLevel("h2=trace".to_owned())));
     }
 
     #[test]

@@ -7,21 +7,19 @@ use serde_json::json;
 
 use super::error::eprint_line;
 use super::open::{FamilyArg, StoreArgs};
-use super::{CliError, Outcome, output};
-
-/// The families whose records can be executing; a queue's pollers claim their own.
-const SWEPT: [Family; 2] = [Family::Idempotency, Family::Inbox];
+use super::{Outcome, output};
 
 /// Put lapsed executions on the recovery list
 ///
 /// An execution whose lease is over may have had its effect: it is not tried again, but waits for a verdict (see `leasehold
-/// recovery`). Servers do the same by themselves. It goes in small batches, and may run while servers work.
+/// recovery`). So does what lapsed in a queue with all its tries spent; the rest of a queue is left to its pollers. Servers do the
+/// same by themselves. It goes in small batches, and may run while servers work.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLE)]
 pub(super) struct Args {
     #[command(flatten)]
     store: StoreArgs,
-    /// Of this family alone: idempotency or inbox
+    /// Of this family alone
     #[arg(long, value_name = "FAMILY", value_enum)]
     family: Option<FamilyArg>,
     /// Print JSON
@@ -35,14 +33,9 @@ Example:
 
 /// Sweeps.
 pub(super) async fn run(args: Args) -> Outcome {
-    if args.family.map(FamilyArg::family).is_some_and(Family::is_queue) {
-        return Err(CliError::Usage(
-            "--family: a queue has nothing to sweep, its pollers claim what lapsed; write idempotency or inbox".to_owned(),
-        ));
-    }
     let host = args.store.host().await?;
     let mut swept = Vec::new();
-    for family in FamilyArg::families(args.family, &SWEPT) {
+    for family in FamilyArg::families(args.family, &Family::ALL) {
         let found = host.sweep(family).await?;
         for row in &found.corrupt {
             eprint_line(&output::plain(&format!("warning: {}/{} cannot be read: {}", family.name(), row.scope, row.what)));

@@ -4,10 +4,10 @@
 
 use leasehold_decision::{Family, Settings, SettingsFault, policy};
 
-use super::faults::{Faults, Given};
+use super::faults::Faults;
 use super::layers::View;
 use super::values;
-use crate::bridge::principal::{JwtOptions, Principal, PrincipalRule};
+use crate::bridge::principal::{JwtOptions, Principal, PrincipalRule, PrincipalSetupError};
 use crate::bridge::settings::{BODY_BYTES_MAX, KEEP_BODY_BYTES_MAX, RouteSettings};
 use crate::host::LEASE_MS_MIN;
 
@@ -24,7 +24,7 @@ pub(super) fn settings(view: View<'_>, jwt: Option<&JwtOptions>, faults: &mut Fa
     RouteSettings {
         key: faults.read_or(view.get("key"), ships.key, ships.key, values::key_rule),
         methods: faults.read_or(view.get("methods"), ships.methods, Vec::new(), values::methods),
-        principal: principal(view.get("principal"), jwt, faults),
+        principal: principal(view, jwt, faults),
         operation_code: faults.read_or(view.get("operation-code"), ships.operation_code, String::new(), values::operation_code),
         record: ships.record,
         upstream_timeout: faults.read_or(view.get("upstream-timeout"), timeout, timeout, values::some_time),
@@ -37,8 +37,8 @@ pub(super) fn settings(view: View<'_>, jwt: Option<&JwtOptions>, faults: &mut Fa
 }
 
 /// Whose key it is. Whether it had to be chosen is asked elsewhere: it is a matter of the address.
-fn principal(given: Option<&Given>, jwt: Option<&JwtOptions>, faults: &mut Faults) -> Principal {
-    let Some(given) = given else {
+fn principal(view: View<'_>, jwt: Option<&JwtOptions>, faults: &mut Faults) -> Principal {
+    let Some(given) = view.get("principal") else {
         return Principal::None;
     };
     let rule = faults.read(given, |text| text.parse::<PrincipalRule>().map_err(|error| error.to_string()));
@@ -47,13 +47,12 @@ fn principal(given: Option<&Given>, jwt: Option<&JwtOptions>, faults: &mut Fault
         PrincipalRule::None | PrincipalRule::Header(_) | PrincipalRule::BasicUser => Principal::new(rule, None),
     });
     match made {
-        Some(Ok(principal)) => principal,
-        Some(Err(error)) => {
-            faults.add(&given.origin, format!("{error} (--jwt-key)"));
-            Principal::None
-        }
-        None => Principal::None,
+        Some(Ok(principal)) => return principal,
+        Some(Err(PrincipalSetupError::Keys(error))) => faults.add(&view.place("jwt-key"), error),
+        Some(Err(error)) => faults.add(&given.origin, format!("{error}, with --jwt-key")),
+        None => {}
     }
+    Principal::None
 }
 
 /// The settings of records. What is wrong by itself is stood in for by what goes with anything.

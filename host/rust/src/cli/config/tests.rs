@@ -172,7 +172,7 @@ fn whose_key_it_is_must_be_chosen_where_others_can_connect() {
 fn tokens_need_keys_and_keys_need_tokens() {
     Told::least().flag("principal", "jwt:sub").refused("--principal: jwt:sub needs keys");
     Told::least().flag("jwt-issuer", "me").refused("--jwt-issuer: no principal is taken from a JWT");
-    Told::least().flag("principal", "jwt:sub").flag("jwt-key", "/nowhere/key.pem").refused("--principal: cannot read the key file");
+    Told::least().flag("principal", "jwt:sub").flag("jwt-key", "/nowhere/key.pem").refused("--jwt-key: cannot read the key file");
 }
 
 #[test]
