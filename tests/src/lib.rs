@@ -6,20 +6,26 @@
 //! | [`documents`] | random documents for `packed`, well-formed and spoilt |
 //! | [`walk`] | random walks of many actors on one record, and what must never happen on them |
 //! | [`guard`] | what must hold of every statement of a catalogue, on its syntax tree |
+//! | [`hosts`] | hosts on files of their own, a ledger of effects, waiting for conditions |
+//! | [`scripted`] | a store whose n-th operation goes wrong, as a script says |
 //! | [`random`] | seeds, and how a failing case is replayed |
 //! | [`bridge`] | a whole bridge on real ports, and a client that says what it got |
+//! | [`binary`] | the real binary, run to its end |
 //! | [`upstream`] | an API to be protected, which books what it is asked |
 //! | [`faulty`] | a store that fails when it is told to |
 //! | [`wait`] | waiting for conditions |
 //!
 //! It holds no rule that ships: what is written a second time here is there to disagree.
 
+pub mod binary;
 pub mod bridge;
 pub mod documents;
 pub mod faulty;
 pub mod guard;
+pub mod hosts;
 pub mod model;
 pub mod random;
+pub mod scripted;
 pub mod upstream;
 pub mod wait;
 pub mod walk;

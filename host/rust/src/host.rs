@@ -158,6 +158,10 @@ impl Leasehold {
             SecretSource::None => None,
             SecretSource::BesideStore => {
                 let file = secrets_beside(path);
+                if !file.exists() && !store.secrets().await.map_err(KeyringError::Store)?.1.is_empty() {
+                    let why = "the store was used with secrets that were kept here, and the file is gone; restore it, or give them as LEASEHOLD_SECRET_1, ...";
+                    return Err(SecretError::File { path: file, why: why.to_owned() }.into());
+                }
                 let (secrets, made) = Secrets::from_file_or_new(&file)?;
                 if made == crate::keyring::Made::Now {
                     tracing::info!(file = %file.display(), "no secret was given: made one beside the store; keep it, the store is of no use without it");

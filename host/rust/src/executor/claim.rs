@@ -111,7 +111,10 @@ impl Leasehold {
         let readable: Vec<Token> = request.readable_codecs.iter().map(|codec| keys::name(codec)).collect();
         let mut tries = Tries::default();
         while tries.go_on() {
-            let located = self.locate(request.family, &request.key).await?;
+            let located = match self.locate(request.family, &request.key).await {
+                Err(ClaimError::Cycle(CycleError::Store(error))) => return Err(tries.failed(error).into()),
+                located => located?,
+            };
             if let Some(closed_until) = located.closed_until {
                 return Ok(closed(located, closed_until));
             }

@@ -96,7 +96,8 @@ impl Lease {
         if let Outcome::Applied(applied) | Outcome::AlreadyApplied(applied) = &settled.outcome {
             held.revision = applied.revision;
             self.set_deadline(deadline(&settled, applied.lease_until));
-        } else {
+        } else if !matches!((transition.kind, &settled.outcome), (AdvanceKind::Renew, Outcome::InvalidState(_))) {
+            // A renewal that finds the record under this handle's own revision, in a state without a lease, comes behind its own end.
             self.moved.cancel();
         }
         Ok(settled.outcome)
@@ -277,7 +278,7 @@ impl Claimed {
     /// # Errors
     /// There is no outcome; the lease runs out by itself.
     pub async fn fail(self, reason: &str) -> Result<Outcome, CycleError> {
-        let transition = Transition { reason: Some(reason.to_owned()), ..Transition::new(AdvanceKind::Fail)? };
+        let transition = Transition { reason: Some(super::settle::bounded(reason)), ..Transition::new(AdvanceKind::Fail)? };
         self.lease.advance(&transition).await
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use leasehold_decision::{CallTexts, ClaimArgs, Family, Outcome, StatementName, keys};
 
 use super::claim::ClaimError;
-use crate::cycle::{Question, Tries};
+use crate::cycle::{CycleError, Question, Tries};
 use crate::decide::Call;
 use crate::host::Leasehold;
 use crate::ids::{OperationId, Owner, token};
@@ -33,15 +33,12 @@ impl Leasehold {
         let mut swept = Swept::default();
         let mut after = After::default();
         loop {
-            let page =
-                self.store().list(family, List::Lapsed, &after, BATCH_ROWS_MAX).await.map_err(crate::cycle::CycleError::Store)?;
+            let page = self.store().list(family, List::Lapsed, &after, BATCH_ROWS_MAX).await.map_err(CycleError::Store)?;
             for stored in &page.rows {
                 match self.bury(family, page.now, stored).await {
                     Ok(true) => swept.buried += 1,
                     Ok(false) => {}
-                    Err(ClaimError::Cycle(crate::cycle::CycleError::Store(StoreError::Corrupt(corrupt)))) => {
-                        swept.corrupt.push(corrupt)
-                    }
+                    Err(ClaimError::Cycle(CycleError::Store(StoreError::Corrupt(corrupt)))) => swept.corrupt.push(corrupt),
                     Err(error) => return Err(error),
                 }
             }
@@ -58,7 +55,7 @@ impl Leasehold {
     async fn bury(&self, family: Family, now: u64, stored: &StoredRow) -> Result<bool, ClaimError> {
         let (owner, operation) = (Owner::random()?, OperationId::random()?);
         let row = &stored.row;
-        let before = crate::cycle::record(Some(row)).map_err(crate::cycle::CycleError::Store)?;
+        let before = crate::cycle::record(Some(row)).map_err(CycleError::Store)?;
         let args = ClaimArgs {
             owner: token(owner.as_str()),
             operation: keys::name(operation.as_str()),
@@ -72,15 +69,18 @@ impl Leasehold {
             ..CallTexts::default()
         };
         let settings = self.settings(family);
-        let question = Question {
-            family,
-            settings: &settings,
-            scope: &row.scope,
-            call: Call::Claim(&args, &[]),
-            texts: &texts,
-            response: None,
-            audit: None,
-        };
+        let call = Call::Claim(&args, &[]);
+        let decided = self.inner.cycle.decide.decide(family, &settings, before.as_ref(), call, now).map_err(CycleError::Call)?;
+        if let Outcome::CorruptRecord(corruption) = decided.outcome {
+            let corrupt = CorruptRow { scope: row.scope.clone(), what: corruption.message().to_owned() };
+            return Err(CycleError::Store(StoreError::Corrupt(corrupt)).into());
+        }
+        // A claim that would take the record over is none of a sweep's business: nobody would work in its lease.
+        if decided.write.is_none_or(|write| write.statement != StatementName::Bury) {
+            return Ok(false);
+        }
+        let question =
+            Question { family, settings: &settings, scope: &row.scope, call, texts: &texts, response: None, audit: None };
         let reading = Reading { now, secret_version: None, stored: Some(stored.clone()) };
         let Some(settled) = self.inner.cycle.step(&question, Instant::now(), reading, &mut Tries::default()).await? else {
             return Ok(false);

@@ -88,12 +88,11 @@ impl Leasehold {
             let timeout = Duration::from_millis(claimed.lease.settings.lease).mul_f64(TRANSACTION_PER_LEASE);
             let lease = std::sync::Arc::clone(&claimed.lease);
             // A task of its own, so that a panic drops the transaction, which rolls it back.
-            let body = tokio::spawn(async move { tokio::time::timeout(timeout, within(&store, &lease, action)).await });
+            let body = tokio::spawn(async move { within(&store, &lease, action, timeout).await });
             match body.await {
-                Ok(Ok(Ok(Within::Committed(response)))) => Ok(TransactionExecution::Committed { response }),
-                Ok(Ok(Ok(Within::Failed(reason)))) => rolled_back(claimed, reason).await,
-                Ok(Ok(Err(error))) => Err(error),
-                Ok(Err(_)) => rolled_back(claimed, "TRANSACTION_TIMED_OUT".to_owned()).await,
+                Ok(Ok(Within::Committed(response))) => Ok(TransactionExecution::Committed { response }),
+                Ok(Ok(Within::Failed(reason))) => rolled_back(claimed, reason).await,
+                Ok(Err(error)) => Err(error),
                 Err(_) => rolled_back(claimed, "ACTION_PANICKED".to_owned()).await,
             }
         });
@@ -108,23 +107,36 @@ enum Within {
 
 /// The try had no effect: it is failed, with its reason, so that the next can begin at once.
 async fn rolled_back(claimed: Claimed, reason: String) -> Result<TransactionExecution, TransactionError> {
-    claimed.fail(&reason).await?;
-    Ok(TransactionExecution::RolledBack { reason })
+    match claimed.fail(&reason).await? {
+        Outcome::Applied(_) | Outcome::AlreadyApplied(_) => Ok(TransactionExecution::RolledBack { reason }),
+        moved => Err(TransactionError::Moved(moved)),
+    }
 }
 
-async fn within<A>(store: &SqliteStore, lease: &Lease, action: A) -> Result<Within, TransactionError>
+/// The time-out ends before the commit: a commit that is broken off may have gone through.
+async fn within<A>(store: &SqliteStore, lease: &Lease, action: A, timeout: Duration) -> Result<Within, TransactionError>
 where
     A: for<'c> FnOnce(&'c mut SqliteConnection) -> ActionFuture<'c>,
 {
     let unavailable = |error: sqlx::Error| CycleError::Store(StoreError::Unavailable(error.to_string()));
-    let mut transaction = store.writer().begin_with("BEGIN IMMEDIATE").await.map_err(unavailable)?;
+    let deadline = tokio::time::Instant::now() + timeout;
+    let timed_out = || Ok(Within::Failed("TRANSACTION_TIMED_OUT".to_owned()));
+    let Ok(begun) = tokio::time::timeout_at(deadline, store.writer().begin_with("BEGIN IMMEDIATE")).await else {
+        return timed_out();
+    };
+    let mut transaction = begun.map_err(unavailable)?;
     let start = Transition::new(AdvanceKind::Start)?;
     let revision = step(store, lease, &mut transaction, &start, lease.revision().await).await?;
-    let response = match action(&mut transaction).await {
-        Ok(response) => response,
-        Err(reason) => {
+    let acted = tokio::time::timeout_at(deadline, action(&mut transaction)).await;
+    let response = match acted {
+        Ok(Ok(response)) => response,
+        Ok(Err(reason)) => {
             transaction.rollback().await.map_err(unavailable)?;
             return Ok(Within::Failed(reason));
+        }
+        Err(_) => {
+            transaction.rollback().await.map_err(unavailable)?;
+            return timed_out();
         }
     };
     let complete = Transition {

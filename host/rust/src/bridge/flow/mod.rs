@@ -81,7 +81,9 @@ impl Flow {
         tasks.spawn(async move { flow.protect(protected, send, answer_to).await });
         let answer = answered.await.unwrap_or_else(|_| {
             // The task ended without an answer: it panicked, or the runtime is being torn down. Whether something was sent, nobody knows.
-            answer::refuse(ProblemAnswer::new(Refusal::UpstreamBroke).detail("The request's task ended; look in the recovery list."))
+            answer::refuse(
+                ProblemAnswer::new(Refusal::UpstreamBroke).detail("The request's task ended; look in the recovery list."),
+            )
         });
         self.metrics.request_took(begun.elapsed());
         answer

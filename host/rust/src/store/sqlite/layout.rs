@@ -6,7 +6,7 @@ use std::time::Instant;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::errors::{explain, is_busy};
-use super::{AssertSqlSafe, BUSY_TIMEOUT, Migrate, SqliteStore};
+use super::{AssertSqlSafe, Migrate, SqliteStore};
 
 /// Why a file cannot be used as a store.
 #[derive(Debug, thiserror::Error)]
@@ -55,14 +55,14 @@ pub(super) async fn prepare(store: &SqliteStore, migrate: Migrate) -> Result<(),
     let mut connection = loop {
         match store.writer.acquire().await {
             Ok(connection) => break connection,
-            Err(error) if is_busy(&error) && started.elapsed() < BUSY_TIMEOUT => {
+            Err(error) if is_busy(&error) && started.elapsed() < store.busy_timeout => {
                 tokio::time::sleep(std::time::Duration::from_millis(20)).await;
             }
             Err(error) => return Err(wrap(&error)),
         }
     };
     if is_laid_out(store, &mut connection).await? {
-        return Ok(());
+        return if migrate == Migrate::Allowed { can_be_written(store, &mut connection).await } else { Ok(()) };
     }
     if migrate == Migrate::Refused {
         return Err(OpenError::Empty(store.path.clone()));
@@ -73,6 +73,18 @@ pub(super) async fn prepare(store: &SqliteStore, migrate: Migrate) -> Result<(),
     let end = if made.is_ok() { "COMMIT" } else { "ROLLBACK" };
     let ended = sqlx::query(end).execute(&mut *connection).await;
     made.and(ended.map(|_| ()).map_err(|error| wrap(&error)))
+}
+
+/// A file that can be read alone is found out at start-up, not at the first request. One that is locked just now is another matter.
+async fn can_be_written(store: &SqliteStore, connection: &mut SqliteConnection) -> Result<(), OpenError> {
+    match sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await {
+        Ok(_) => {
+            let ended = sqlx::query("ROLLBACK").execute(connection).await;
+            ended.map(|_| ()).map_err(|error| OpenError::Sqlite { path: store.path.clone(), why: explain(&error) })
+        }
+        Err(error) if is_busy(&error) => Ok(()),
+        Err(error) => Err(OpenError::Sqlite { path: store.path.clone(), why: explain(&error) }),
+    }
 }
 
 /// Under the write lock, so that of two processes only one makes it.

@@ -51,6 +51,23 @@ pub enum Migrate {
     Refused,
 }
 
+/// How SQLite itself is set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tuning {
+    /// How long a statement waits for another process's lock.
+    pub busy_timeout: Duration,
+    /// How long a caller waits for a connection of the pool.
+    pub acquire_timeout: Duration,
+    /// Pages that the file may have at most; a write past it is refused as on a full disk. `None`: as many as the disk holds.
+    pub pages_max: Option<u32>,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self { busy_timeout: BUSY_TIMEOUT, acquire_timeout: ACQUIRE_TIMEOUT, pages_max: None }
+    }
+}
+
 /// A store in a file of SQLite.
 #[derive(Clone, Debug)]
 pub struct SqliteStore {
@@ -58,6 +75,7 @@ pub struct SqliteStore {
     writer: SqlitePool,
     catalogue: Arc<Catalogue>,
     path: PathBuf,
+    busy_timeout: Duration,
 }
 
 impl SqliteStore {
@@ -66,18 +84,29 @@ impl SqliteStore {
     /// # Errors
     /// The file cannot be used, or has a layout that this build does not know.
     pub async fn open(path: &Path, catalogue: Arc<Catalogue>, migrate: Migrate) -> Result<Self, OpenError> {
-        let options = SqliteConnectOptions::new()
+        Self::open_with(path, catalogue, migrate, Tuning::default()).await
+    }
+
+    /// As [`SqliteStore::open`], with SQLite set otherwise.
+    ///
+    /// # Errors
+    /// The file cannot be used, or has a layout that this build does not know.
+    pub async fn open_with(path: &Path, catalogue: Arc<Catalogue>, migrate: Migrate, tuning: Tuning) -> Result<Self, OpenError> {
+        let mut options = SqliteConnectOptions::new()
             .filename(path)
             .create_if_missing(migrate == Migrate::Allowed)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
-            .busy_timeout(BUSY_TIMEOUT)
+            .busy_timeout(tuning.busy_timeout)
             .statement_cache_capacity(200)
             .foreign_keys(false);
+        if let Some(pages_max) = tuning.pages_max {
+            options = options.pragma("max_page_count", pages_max.to_string());
+        }
         let pool = |connections, options: SqliteConnectOptions| {
             SqlitePoolOptions::new()
                 .max_connections(connections)
-                .acquire_timeout(ACQUIRE_TIMEOUT)
+                .acquire_timeout(tuning.acquire_timeout)
                 .idle_timeout(None)
                 .max_lifetime(None)
                 .test_before_acquire(false)
@@ -88,6 +117,7 @@ impl SqliteStore {
             writer: pool(1, options),
             catalogue,
             path: path.to_owned(),
+            busy_timeout: tuning.busy_timeout,
         };
         layout::prepare(&store, migrate).await?;
         Ok(store)
