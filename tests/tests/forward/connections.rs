@@ -63,25 +63,34 @@ async fn a_connection_that_was_closed_by_an_upstream_that_is_gone_was_never_reac
     }
 }
 
-/// A connection that came about and was closed before anything could be written to it.
+/// A connection that is new, and closed after every possible step of client and connection: the request was never reached where
+/// the upstream has nothing of it, and broke where it has.
 #[tokio::test]
-async fn a_connection_that_is_closed_at_once_was_never_reached() {
-    let upstream = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    upstream.set_nonblocking(true).unwrap();
-    let mut answer = pin!(forward(upstream.local_addr().unwrap()).oneshot(post("x")));
-    loop {
-        tokio::select! {
-            biased;
-            answer = answer.as_mut() => panic!("{answer:?}"),
-            () = std::future::ready(()) => {}
+async fn whenever_a_connection_is_closed_it_is_known_whether_anything_was_sent() {
+    let mut known = Vec::new();
+    for steps in 0..20 {
+        let upstream = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        upstream.set_nonblocking(true).unwrap();
+        let mut answer = pin!(forward(upstream.local_addr().unwrap()).oneshot(post("x")));
+        for step in 0..=steps {
+            match step % 2 {
+                0 => tokio::select! {
+                    biased;
+                    answer = answer.as_mut() => panic!("{answer:?}"),
+                    () = std::future::ready(()) => {}
+                },
+                _ => tokio::task::yield_now().await,
+            }
         }
-        // The system has made the connection; the runtime has not seen it yet.
-        if let Ok((stream, _)) = upstream.accept() {
-            drop(stream);
-            break;
-        }
+        // The system makes the connection at the first step, whether or not the runtime has seen it.
+        let (stream, _) = upstream.accept().unwrap();
+        stream.set_nonblocking(true).unwrap();
+        let sent = stream.peek(&mut [0]).is_ok();
+        drop(stream);
+        failed(answer.await, if sent { Failure::Broke } else { Failure::NeverReached });
+        known.push(sent);
     }
-    failed(answer.await, Failure::NeverReached);
+    assert!(known.is_sorted() && known.contains(&false) && known.contains(&true), "{known:?}");
 }
 
 #[derive(Clone, Copy, Debug)]
