@@ -123,7 +123,7 @@ pub fn store_file(folder: &Path) -> PathBuf {
 /// Executes statements on a file, past all hosts, and gives the rows changed.
 pub async fn sql_on(file: &Path, text: &str) -> u64 {
     use sqlx::Connection as _;
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file).busy_timeout(PATIENCE);
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file).create_if_missing(true).busy_timeout(PATIENCE);
     let mut connection = sqlx::SqliteConnection::connect_with(&options).await.expect("the file opens");
     let done = sqlx::raw_sql(sqlx::AssertSqlSafe(text.to_owned())).execute(&mut connection).await;
     done.unwrap_or_else(|error| panic!("{error}: {text}")).rows_affected()

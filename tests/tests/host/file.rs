@@ -92,7 +92,7 @@ async fn many_hosts_lay_a_fresh_file_out_at_once() {
 
 /// Another process in a long transaction.
 async fn lock(file: &Path) -> SqliteConnection {
-    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file);
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file).create_if_missing(true);
     let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut connection).await.unwrap();
     connection

@@ -75,13 +75,11 @@ pub(super) async fn prepare(store: &SqliteStore, migrate: Migrate) -> Result<(),
     made.and(ended.map(|_| ()).map_err(|error| wrap(&error)))
 }
 
-/// A file that can be read alone is found out at start-up, not at the first request. One that is locked just now is another matter.
+/// A file that can be read alone is found out at start-up, not at the first request: `BEGIN IMMEDIATE` does not tell, a statement
+/// that writes no row does. A file that is locked just now is another matter.
 async fn can_be_written(store: &SqliteStore, connection: &mut SqliteConnection) -> Result<(), OpenError> {
-    match sqlx::query("BEGIN IMMEDIATE").execute(&mut *connection).await {
-        Ok(_) => {
-            let ended = sqlx::query("ROLLBACK").execute(connection).await;
-            ended.map(|_| ()).map_err(|error| OpenError::Sqlite { path: store.path.clone(), why: explain(&error) })
-        }
+    match sqlx::query("DELETE FROM leasehold_layout WHERE 0").execute(connection).await {
+        Ok(_) => Ok(()),
         Err(error) if is_busy(&error) => Ok(()),
         Err(error) => Err(OpenError::Sqlite { path: store.path.clone(), why: explain(&error) }),
     }
