@@ -18,7 +18,7 @@
 //! | [`settings`] | how the requests of each route are treated |
 //! | [`tls`] | certificates and keys |
 //!
-//! Tests: in each module, and `tests/tests/` (`bridge/`, `envelope.rs`, `forward.rs`, `listen.rs`).
+//! Tests: in each module, and `tests/tests/` (`bridge/`, `envelope.rs`, `forward/`, `listen.rs`, `principal.rs`).
 
 pub mod admin;
 pub mod envelope;

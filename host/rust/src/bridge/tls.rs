@@ -1,7 +1,7 @@
 //! Certificates and keys: whom the bridge trusts as an upstream, and as whom it serves.
 //!
 //! Errors come at start-up and name the file; nothing of a key is ever shown. Knows no sockets. Tests:
-//! `tests/tests/forward.rs` and `tests/tests/listen.rs`, with certificates made there.
+//! `tests/tests/forward/` and `tests/tests/listen.rs`, with certificates made there.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

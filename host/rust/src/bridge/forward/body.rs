@@ -1,6 +1,6 @@
 //! Bodies on their way: the request's, which tells when it moved last, and the answer's, whose breaking is an error of its own.
 //!
-//! Knows no limits. Tests: `tests/tests/forward.rs`.
+//! Knows no limits. Tests: `tests/tests/forward/`.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};

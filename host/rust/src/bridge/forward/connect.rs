@@ -1,6 +1,6 @@
 //! Connections to the upstream: how they come about, how long they are kept.
 //!
-//! Knows no requests. Tests: `tests/tests/forward.rs`.
+//! Knows no requests. Tests: `tests/tests/forward/`.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! How a request failed at the upstream. The one question that matters: can anything of it have been sent?
 //!
-//! Knows no rules: what a failure counts as is the decision crate's. Tests: `tests/tests/forward.rs`.
+//! Knows no rules: what a failure counts as is the decision crate's. Tests: `tests/tests/forward/`.
 
 use std::error::Error as StdError;
 use std::time::Duration;

@@ -11,7 +11,7 @@
 //! | [`error`] | what is known when it fails |
 //!
 //! A request on a connection that the upstream had closed before anything was written is sent on another one; nothing else is
-//! ever sent twice. Knows no keys and no stores. Tests: in the modules, and `tests/tests/forward.rs` with real sockets.
+//! ever sent twice. Knows no keys and no stores. Tests: in the modules, and `tests/tests/forward/` with real sockets.
 
 mod body;
 mod connect;

@@ -1,6 +1,6 @@
 //! What becomes of a request's head on its way to the upstream.
 //!
-//! Knows no sockets. Tests: below, and `tests/tests/forward.rs`.
+//! Knows no sockets. Tests: below, and `tests/tests/forward/`.
 
 use axum::body::Body;
 use http::header::{CONTENT_LENGTH, COOKIE, EXPECT, HOST, HeaderName, HeaderValue};

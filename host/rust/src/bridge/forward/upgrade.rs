@@ -1,7 +1,7 @@
 //! WebSockets pass through: once the upstream agrees, bytes are carried both ways until either side ends.
 //!
 //! No other protocol is: `Upgrade` may be ignored (RFC 9110, 7.8), and to hand `h2c` on would let a client past this proxy.
-//! Knows nothing of what is carried. Tests: `tests/tests/forward.rs`.
+//! Knows nothing of what is carried. Tests: `tests/tests/forward/`.
 
 use axum::body::Body;
 use http::header::{CONNECTION, HeaderMap, HeaderValue, UPGRADE};
