@@ -1,6 +1,6 @@
 //! The real binary: built where it is absent or stale, run with arguments, variables and an input, to its end.
 //!
-//! `cargo test` does not build it, since no package may depend on another one's binary.
+//! `cargo test` at the root builds it, for the test that host/rust has of it; `cargo test --test NAME` may not, and so it is looked at.
 
 use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsStr;

@@ -1,7 +1,7 @@
 //! The cycle: read the record and the store's clock in one statement, decide, execute the write; where it changed nothing, read
 //! and decide again, a bounded number of times. Source: section 4 of the contract.
 //!
-//! Knows no action and no HTTP. Tests: `tests/tests/cycle.rs`, `tests/tests/faults.rs`.
+//! Knows no action and no HTTP. Tests: `tests/tests/host/lifecycle.rs`, `tests/tests/host/faults.rs`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

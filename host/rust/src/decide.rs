@@ -1,6 +1,6 @@
 //! Who decides: the component, or (in tests and for comparison) the same code compiled natively.
 //!
-//! Knows no store. Tests: `tests/tests/component.rs` holds the two against each other.
+//! Knows no store. Tests: `tests/tests/host/agreement.rs` holds the two against each other.
 
 use leasehold_decision::{
     AdvanceArgs, ClaimArgs, Decision, Family, InspectArgs, Record, ReleaseArgs, ResolveArgs, Settings, Token, advance, claim,

@@ -1,6 +1,6 @@
 //! The host itself: a component, a store, secrets and settings, put together once.
 //!
-//! Tests: `tests/tests/host.rs`.
+//! Tests: `tests/tests/host/`, one topic a file: `main.rs`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

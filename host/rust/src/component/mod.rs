@@ -4,7 +4,7 @@
 //! error says so, nothing was written, and the next call gets a fresh store. Compiled code is cached by wasmtime, keyed by the
 //! component's digest, the engine's version and its configuration.
 //!
-//! Knows no store and no HTTP. Tests: `tests/tests/component.rs`.
+//! Knows no store and no HTTP. Tests: `tests/tests/host/`: `agreement.rs`, `hostile.rs`.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};

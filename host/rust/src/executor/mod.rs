@@ -10,7 +10,7 @@
 //! | [`sweep`] | executions that nobody asks about are buried, so that they are listed |
 //! | [`recovery`] | the list, and how an abandoned record ends |
 //!
-//! Source: section 4 of the contract. Knows no HTTP. Tests: `tests/tests/executor.rs`, `tests/tests/faults.rs`.
+//! Source: section 4 of the contract. Knows no HTTP. Tests: `tests/tests/host/`: `lifecycle.rs`, `leases.rs`, `faults.rs`, `kills.rs`, `transaction.rs`, `sweep.rs`.
 
 pub mod claim;
 pub mod handle;

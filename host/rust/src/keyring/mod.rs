@@ -1,7 +1,7 @@
 //! Secrets and their versions: which scopes a key may have, and whether a new record may be made just now.
 //!
 //! The instant at which a new version takes over is kept in the store, on the store's clock; so two hosts never make two records
-//! for one key. Source: section 5 of the contract. Knows no HTTP. Tests: below, and `tests/tests/rotation.rs`.
+//! for one key. Source: section 5 of the contract. Knows no HTTP. Tests: below, and `tests/tests/host/rotation.rs`.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,7 @@
 //! A store does two things: it reads a record together with its clock, and it executes the one statement of a decision. It never
 //! decides. The result of a swap has three values: applied, refused, unknown.
 //!
-//! Implementations: [`sqlite`]. Tests: `tests/tests/store.rs`, and every vector.
+//! Implementations: [`sqlite`]. Tests: `tests/tests/host/file.rs`, and every vector.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -31,8 +31,8 @@ const EXAMPLE: &str = "\
 Example:
   leasehold recovery list --store sqlite:leasehold.db
   leasehold recovery show REF --store sqlite:leasehold.db
-  leasehold recovery resolve REF --verdict completed --response receipt.json --reason 'found in the ledger' \\
-      --store sqlite:leasehold.db";
+  leasehold recovery resolve REF --store sqlite:leasehold.db --verdict completed \\
+      --response receipt.json --reason 'found in the ledger'";
 
 #[derive(clap::Subcommand, Debug)]
 enum Command {

@@ -20,6 +20,7 @@ const ACTOR_BYTES_MAX: usize = 255;
 /// `completed`: the effect happened; the response is replayed from now on. `no-effect`: it did not; the next request is tried again.
 /// `forget`: start over, as if there had been no record. Who, when, why and the record before are kept in the store's audit.
 #[derive(clap::Args, Debug)]
+#[command(after_help = EXAMPLE)]
 pub(super) struct Args {
     /// FAMILY/SCOPE, as `recovery list` and the 409 name it
     #[arg(value_name = "REF")]
@@ -57,6 +58,11 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
 }
+
+const EXAMPLE: &str = "\
+Example:
+  leasehold recovery resolve REF --store sqlite:leasehold.db --verdict no-effect \\
+      --reason 'the ledger has no such charge'";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum VerdictArg {

@@ -2,7 +2,7 @@
 //!
 //! One connection writes, a few read. Statements are the catalogue's; each swap is one statement in a transaction of its own, so
 //! an error means that nothing was done, unless the disk itself failed.
-//! Tests: `tests/tests/store.rs`, `tests/tests/faults.rs`, and every vector.
+//! Tests: `tests/tests/host/file.rs`, `tests/tests/sqlite.rs`, and every vector.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
