@@ -105,7 +105,11 @@ pub(super) fn measure(rounds: u32) -> Result<Vec<Figure>, CliError> {
         let one = [
             timed(CALLS, |number| case.decide(&Native, number))?,
             timed(CALLS, |number| case.decide(&component, number))?,
-            timed(CALLS, |_| component.contract_version().map(|version| drop(black_box(version))))?,
+            timed(CALLS, |_| {
+                component.contract_version().map(|version| {
+                    black_box(version);
+                })
+            })?,
             timed(batches, |_| {
                 black_box(component.batch(case.family, &case.settings, &items, &case.readable, NOW)?);
                 Ok(())
