@@ -202,8 +202,7 @@ pub struct Pieces(mpsc::UnboundedReceiver<Bytes>);
 
 impl Pieces {
     /// The sender, and the body.
-    #[must_use]
-    pub fn new() -> (mpsc::UnboundedSender<Bytes>, Body) {
+    pub fn channel() -> (mpsc::UnboundedSender<Bytes>, Body) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (sender, Body::new(Self(receiver)))
     }

@@ -86,7 +86,7 @@ async fn a_small_answer_is_stored_before_it_goes_out() {
 
 /// An answer in parts, whose length is not told before.
 fn in_parts(length: usize) -> Body {
-    let (sender, body) = leasehold_tests::upstream::Pieces::new();
+    let (sender, body) = leasehold_tests::upstream::Pieces::channel();
     let all = vec![b'x'; length];
     for part in all.chunks(400) {
         sender.send(Bytes::copy_from_slice(part)).unwrap();

@@ -119,7 +119,7 @@ async fn a_store_that_is_silent_after_the_answer_does_not_take_it_from_its_calle
 #[tokio::test]
 async fn a_stream_ends_for_its_caller_when_the_store_is_silent() {
     let upstream = Upstream::start(|_| async {
-        let (sender, body) = Pieces::new();
+        let (sender, body) = Pieces::channel();
         sender.send("event".into()).unwrap();
         Ok(answer(201, body))
     })
@@ -168,7 +168,7 @@ async fn other_ends_are_settled_later_too() {
 /// The store is lost for good while the caller's answer comes in parts: they come all the same.
 #[tokio::test]
 async fn parts_pass_while_the_store_is_lost() {
-    let (sender, body) = Pieces::new();
+    let (sender, body) = Pieces::channel();
     let body = std::sync::Mutex::new(Some(body));
     let upstream = Upstream::start(move |_| {
         let body = body.lock().unwrap().take().unwrap();

@@ -20,7 +20,7 @@ const COMPLETE: Step = Step::Write(StatementName::Complete);
 
 /// An upstream that answers once, with the events that the test sends.
 async fn events() -> (mpsc::UnboundedSender<Bytes>, Upstream) {
-    let (sender, body) = Pieces::new();
+    let (sender, body) = Pieces::channel();
     let body = Mutex::new(Some(body));
     let upstream = Upstream::start(move |_| {
         let mut answer = answer(200, body.lock().unwrap().take().unwrap());
@@ -144,7 +144,7 @@ async fn an_upload_without_a_key_is_not_held() {
     })
     .await;
     let bridge = Setup::before(address).with(|route| route.body_max = 1_000).start().await;
-    let (send, body) = Pieces::new();
+    let (send, body) = Pieces::channel();
     let upload = bridge.sending(Request::post(format!("{}/files", bridge.url)).body(body).unwrap());
     send.send("beginning".into()).unwrap();
     within("the beginning", told.recv()).await.unwrap();
@@ -159,7 +159,7 @@ async fn an_upload_without_a_key_is_not_held() {
 async fn a_body_in_chunks_is_the_same_as_one_of_known_length() {
     let upstream = Upstream::charging().await;
     let bridge = Bridge::before(upstream.address).await;
-    let (send, body) = Pieces::new();
+    let (send, body) = Pieces::channel();
     for piece in ["{\"a\"", ":", "1}"] {
         send.send(piece.into()).unwrap();
     }
@@ -178,7 +178,7 @@ async fn a_body_past_the_limit_is_refused_and_the_key_stays_free() {
     let upstream = Upstream::charging().await;
     let bridge = Setup::before(upstream.address).with(|route| route.body_max = 1_000).start().await;
     bridge.post("/charges", "k", vec![b'x'; 1_001]).await.problem(413, "request-body-too-large");
-    let (send, body) = Pieces::new();
+    let (send, body) = Pieces::channel();
     for _ in 0..11 {
         send.send(Bytes::from(vec![b'x'; 100])).unwrap();
     }

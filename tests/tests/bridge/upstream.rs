@@ -146,7 +146,7 @@ async fn a_large_answer_that_breaks_off_never_looks_whole() {
 #[tokio::test]
 async fn a_stream_that_stalls_never_looks_whole() {
     let upstream = Upstream::start(|_| async {
-        let (sender, body) = Pieces::new();
+        let (sender, body) = Pieces::channel();
         sender.send("event".into()).unwrap();
         std::mem::forget(sender);
         Ok(answer(201, body))

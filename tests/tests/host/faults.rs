@@ -15,7 +15,6 @@ use leasehold_tests::scripted::{Fault, Kind, Operation, Scripted};
 
 /// Longer than the pauses between the tries that settle what was lost. Milliseconds.
 const LEASE: u64 = 1_200;
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One operation goes wrong, or a few in a row.
 type Wrong = (&'static str, fn() -> Fault);

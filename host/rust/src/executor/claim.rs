@@ -69,7 +69,7 @@ pub struct Answered {
     /// The record's scope.
     pub scope: Scope,
     /// The outcome, and the record as read.
-    pub settled: Settled,
+    pub settled: Box<Settled>,
 }
 
 /// Why a claim has no outcome. Nothing was started.
@@ -153,7 +153,7 @@ impl Leasehold {
                         grant,
                         &settled,
                     )),
-                    None => ClaimAnswer::Answered(Answered { scope: located.scope, settled }),
+                    None => ClaimAnswer::Answered(Answered { scope: located.scope, settled: Box::new(settled) }),
                 });
             }
         }
@@ -222,13 +222,13 @@ impl Leasehold {
 fn closed(located: Located, closed_until: u64) -> ClaimAnswer {
     ClaimAnswer::Answered(Answered {
         scope: located.scope,
-        settled: Settled {
+        settled: Box::new(Settled {
             outcome: Outcome::RetryLater(closed_until),
             before: None,
             now: located.reading.now,
             read_after: located.read_after,
             write: None,
-        },
+        }),
     })
 }
 

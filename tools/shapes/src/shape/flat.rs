@@ -11,7 +11,7 @@ mod bindings {
 
 const QUESTION_WORDS: usize = 47;
 /// One bit an option: six tokens and three times of the entry, two tokens of the caller.
-const ALL_BUT_RETRY_AND_EXPIRY: u64 = 0b11_001_111111;
+const ALL_BUT_RETRY_AND_EXPIRY: u64 = 0b110_0111_1111;
 
 /// Everything as one list of u64.
 pub struct Flat(bindings::FlatShape);

@@ -54,7 +54,7 @@ macro_rules! typed {
             }
 
             fn ask(&self, store: &mut Store<()>, question: &Self::Question, now: u64) -> Result<Plain> {
-                let answer = self.0.$accessor().call_ask(store, question.into_argument(), now)?;
+                let answer = self.0.$accessor().call_ask(store, question.as_argument(), now)?;
                 Ok([answer.verdict as u64, answer.attempt, answer.revision, answer.lease_until.unwrap_or(0)])
             }
 
@@ -72,19 +72,19 @@ macro_rules! typed {
 /// bindgen takes a record by value where it holds no memory of its own, and by reference where it does.
 trait IntoArgument<'a> {
     type Argument;
-    fn into_argument(&'a self) -> Self::Argument;
+    fn as_argument(&'a self) -> Self::Argument;
 }
 
 impl<'a> IntoArgument<'a> for text::exports::leasehold::shapes::text::Question {
     type Argument = &'a Self;
-    fn into_argument(&'a self) -> &'a Self {
+    fn as_argument(&'a self) -> &'a Self {
         self
     }
 }
 
 impl<'a> IntoArgument<'a> for words::exports::leasehold::shapes::words::Question {
     type Argument = Self;
-    fn into_argument(&'a self) -> Self {
+    fn as_argument(&'a self) -> Self {
         *self
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Decoder<'r> {
 
 /// Positions behind `first`.
 #[derive(Clone, Copy)]
-enum At {
+enum Field {
     Scope,
     State,
     Owner,
@@ -52,26 +52,26 @@ pub(super) fn integer(row: &SqliteRow, index: usize) -> Decoded<u64> {
 }
 
 impl Decoder<'_> {
-    const fn index(&self, at: At) -> usize {
+    const fn index(&self, at: Field) -> usize {
         self.first + at as usize
     }
 
-    fn text(&self, at: At) -> Decoded<Option<String>> {
+    fn text(&self, at: Field) -> Decoded<Option<String>> {
         self.row.try_get(self.index(at)).map_err(|error| error.to_string())
     }
 
-    fn number(&self, at: At) -> Decoded<u64> {
+    fn number(&self, at: Field) -> Decoded<u64> {
         integer(self.row, self.index(at))
     }
 
-    fn time(&self, at: At) -> Decoded<Option<u64>> {
+    fn time(&self, at: Field) -> Decoded<Option<u64>> {
         let value: Option<i64> = self.row.try_get(self.index(at)).map_err(|error| error.to_string())?;
         value.map(|value| u64::try_from(value).map_err(|_| "a time is negative".to_owned())).transpose()
     }
 
     /// The row, where the outer join found one.
     pub(super) fn optional(&self) -> Result<Option<StoredRow>, CorruptRow> {
-        match self.text(At::Scope) {
+        match self.text(Field::Scope) {
             Ok(None) => Ok(None),
             Ok(Some(_)) => self.stored().map(Some),
             Err(what) => Err(corrupt("?", what)),
@@ -80,44 +80,44 @@ impl Decoder<'_> {
 
     /// The row.
     pub(super) fn stored(&self) -> Result<StoredRow, CorruptRow> {
-        let scope = self.text(At::Scope).ok().flatten().unwrap_or_else(|| "?".to_owned());
+        let scope = self.text(Field::Scope).ok().flatten().unwrap_or_else(|| "?".to_owned());
         self.decode(&scope).map_err(|what| corrupt(&scope, what))
     }
 
     fn decode(&self, scope: &str) -> Decoded<StoredRow> {
-        let spelling = self.text(At::State)?.ok_or("it has no state")?;
+        let spelling = self.text(Field::State)?.ok_or("it has no state")?;
         let state = self.catalogue.state(self.family, &spelling).ok_or_else(|| format!("the state {spelling:?} is not known"))?;
         Ok(StoredRow {
             row: Row {
                 scope: scope.to_owned(),
                 state,
-                owner: self.text(At::Owner)?,
-                operation: self.text(At::Operation)?,
-                attempt: self.number(At::Attempt)?,
-                attempt_limit: self.number(At::AttemptLimit)?,
-                revision: self.number(At::Revision)?,
-                fingerprint: self.text(At::Fingerprint)?,
-                codec: self.text(At::Codec)?,
-                policy_revision: self.number(At::PolicyRevision)?,
-                lease_until: self.time(At::LeaseUntil)?,
-                retry_at: self.time(At::RetryAt)?,
-                expires_at: self.time(At::ExpiresAt)?,
-                reason: self.text(At::Reason)?,
+                owner: self.text(Field::Owner)?,
+                operation: self.text(Field::Operation)?,
+                attempt: self.number(Field::Attempt)?,
+                attempt_limit: self.number(Field::AttemptLimit)?,
+                revision: self.number(Field::Revision)?,
+                fingerprint: self.text(Field::Fingerprint)?,
+                codec: self.text(Field::Codec)?,
+                policy_revision: self.number(Field::PolicyRevision)?,
+                lease_until: self.time(Field::LeaseUntil)?,
+                retry_at: self.time(Field::RetryAt)?,
+                expires_at: self.time(Field::ExpiresAt)?,
+                reason: self.text(Field::Reason)?,
                 transition: self.transition()?,
-                result_digest: self.text(At::ResultDigest)?,
+                result_digest: self.text(Field::ResultDigest)?,
             },
-            response: self.row.try_get(self.index(At::Response)).map_err(|error| error.to_string())?,
-            created_at: self.number(At::CreatedAt)?,
-            changed_at: self.number(At::ChangedAt)?,
+            response: self.row.try_get(self.index(Field::Response)).map_err(|error| error.to_string())?,
+            created_at: self.number(Field::CreatedAt)?,
+            changed_at: self.number(Field::ChangedAt)?,
         })
     }
 
     fn transition(&self) -> Decoded<Option<RowTransition>> {
-        match (self.text(At::TransitionId)?, self.text(At::TransitionKind)?) {
+        match (self.text(Field::TransitionId)?, self.text(Field::TransitionKind)?) {
             (None, None) => Ok(None),
             (Some(id), Some(word)) => {
                 let kind = TransitionKind::from_name(&word).ok_or_else(|| format!("the transition {word:?} is not known"))?;
-                Ok(Some(RowTransition { id, kind, digest: self.text(At::TransitionDigest)? }))
+                Ok(Some(RowTransition { id, kind, digest: self.text(Field::TransitionDigest)? }))
             }
             (Some(_), None) | (None, Some(_)) => Err("its last transition is half there".to_owned()),
         }
@@ -126,11 +126,11 @@ impl Decoder<'_> {
     /// Where a list goes on behind this row.
     pub(super) fn position(&self, list: List) -> Result<After, StoreError> {
         let at = match list {
-            List::Waiting => At::ChangedAt,
-            List::Lapsed => At::LeaseUntil,
+            List::Waiting => Field::ChangedAt,
+            List::Lapsed => Field::LeaseUntil,
         };
         let time = self.number(at).map_err(StoreError::Fault)?;
-        let scope = self.text(At::Scope).map_err(StoreError::Fault)?.unwrap_or_default();
+        let scope = self.text(Field::Scope).map_err(StoreError::Fault)?.unwrap_or_default();
         Ok(After { time, scope })
     }
 }
