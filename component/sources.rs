@@ -16,8 +16,8 @@ pub const RECORD: &str = "component/leasehold.json";
 /// What to type when the component is stale.
 pub const BUILD_COMMAND: &str = "cargo run -p leasehold-component -- build";
 /// Whatever can change an answer of [`staleness`], from the root of the workspace.
-pub const WATCHED: [&str; 8] =
-    ["wit", "guest/src", "guest/Cargo.toml", "Cargo.toml", "Cargo.lock", "component/sources.rs", COMPONENT, RECORD];
+pub const WATCHED: [&str; 9] =
+    ["wit", "guest/src", "guest/Cargo.toml", "guest/rules", "Cargo.toml", "Cargo.lock", "component/sources.rs", COMPONENT, RECORD];
 
 /// Flags for the last step of every build, on either toolchain; part of the digest. The stack is small because nothing recurses
 /// deeper than a JSON document may (128 levels); it stands below the data, so that running out of it would trap. Addresses are
@@ -78,7 +78,7 @@ impl std::error::Error for SourceFault {}
 /// Whether the sources are here at all: a packaged host carries the component without them.
 #[must_use]
 pub fn are_present(root: &Path) -> bool {
-    ["wit", "guest/src", "guest/Cargo.toml", "Cargo.lock"].iter().all(|part| root.join(part).exists())
+    ["wit", "guest/src", "guest/Cargo.toml", "guest/rules/Cargo.toml", "Cargo.lock"].iter().all(|part| root.join(part).exists())
 }
 
 /// Compares the committed component with its record, and the record with the sources.
@@ -117,7 +117,7 @@ pub fn recorded<'a>(record: &'a str, name: &str) -> Option<&'a str> {
 /// A source cannot be read, or a manifest lacks what the build needs.
 pub fn digest(root: &Path) -> Result<String, SourceFault> {
     let mut hash = Sha256::new();
-    for folder in ["wit", "guest/src"] {
+    for folder in ["wit", "guest/src", "guest/rules/src"] {
         let mut files = Vec::new();
         list(&root.join(folder), &mut files)?;
         files.sort();
@@ -130,8 +130,10 @@ pub fn digest(root: &Path) -> Result<String, SourceFault> {
     let guest = text(&root.join("guest/Cargo.toml"))?;
     let workspace = text(&root.join("Cargo.toml"))?;
     let lock = text(&root.join("Cargo.lock"))?;
-    let direct = direct_dependencies(&guest);
+    let rules = text(&root.join("guest/rules/Cargo.toml"))?;
+    let direct = [direct_dependencies(&guest), direct_dependencies(&rules)].concat();
     frame(&mut hash, &guest);
+    frame(&mut hash, &rules);
     frame(&mut hash, &settings(&workspace, &direct));
     frame(&mut hash, &locked(&lock, &direct)?);
     frame(&mut hash, RECIPE);

@@ -18,7 +18,7 @@
 //! | [`words`] | decisions as lists of numbers, for hosts that decide often |
 //! | [`json`] | the JSON reader and writer under `keys` and `packed` |
 //!
-//! It knows no store, no driver, no HTTP library and no WebAssembly; the one module that binds it to WIT is compiled for
+//! The calls live in `leasehold-rules`, which is compiled for speed. The crate knows no store, no driver, no HTTP library and no WebAssembly; the one module that binds it to WIT is compiled for
 //! wasm32 alone. Tests: in each module, in `tests/` of this crate (vectors), and in the workspace's `tests/`.
 
 #![no_std]
@@ -39,26 +39,19 @@ extern crate alloc;
 #[cfg(any(test, target_arch = "wasm32"))]
 extern crate std;
 
-pub mod advance;
-pub mod call;
-pub mod claim;
 #[cfg(target_arch = "wasm32")]
 mod component;
 pub mod http;
-pub mod inspect;
 pub mod json;
 pub mod keys;
-pub mod outcome;
 pub mod packed;
 pub mod policy;
-pub mod record;
-pub mod release;
-pub mod resolve;
 pub mod row;
 pub mod statements;
 #[cfg(test)]
-mod testing;
-pub mod words;
+mod tests;
+
+pub use leasehold_rules::{advance, call, claim, inspect, outcome, record, release, resolve, words};
 
 pub use advance::{AdvanceArgs, AdvanceKind, advance};
 pub use call::{Call, batch, decide};

@@ -125,13 +125,13 @@ pub struct CallTexts<'a> {
     pub reason: Option<&'a str>,
 }
 
-impl Write {
-    /// The row that the store holds once this write has changed it (or has made it).
+impl Row {
+    /// The row that the store holds once a write has changed it (or has made it).
     #[must_use]
-    pub fn apply(&self, scope: &str, before: Option<&Row>, texts: &CallTexts<'_>) -> Row {
-        let mut after = before.cloned().unwrap_or_else(|| Row {
+    pub fn after(write: &Write, scope: &str, before: Option<&Self>, texts: &CallTexts<'_>) -> Self {
+        let mut after = before.cloned().unwrap_or_else(|| Self {
             scope: scope.to_string(),
-            state: self.next.state,
+            state: write.next.state,
             owner: None,
             operation: None,
             attempt: 0,
@@ -147,44 +147,44 @@ impl Write {
             transition: None,
             result_digest: None,
         });
-        for assignment in assignments(self.statement) {
-            self.assign(&mut after, assignment, texts);
+        for assignment in assignments(write.statement) {
+            after.assign(write, assignment, texts);
         }
         after
     }
 
-    fn assign(&self, row: &mut Row, assignment: &Assignment, texts: &CallTexts<'_>) {
-        let next = &self.next;
+    fn assign(&mut self, write: &Write, assignment: &Assignment, texts: &CallTexts<'_>) {
+        let next = &write.next;
         let given = |text: Option<&str>| text.filter(|_| assignment.source == Source::Args).map(ToString::to_string);
         let computed = |time: Option<u64>| time.filter(|_| assignment.source == Source::Next);
         match assignment.column {
-            Column::State => row.state = next.state,
-            Column::Owner => row.owner = given(texts.owner),
-            Column::Operation => row.operation = given(texts.operation),
-            Column::Attempt => row.attempt = next.attempt,
-            Column::AttemptLimit => row.attempt_limit = next.attempt_limit,
-            Column::Revision => row.revision = next.revision,
-            Column::Fingerprint => row.fingerprint = given(texts.fingerprint),
-            Column::Codec => row.codec = given(texts.codec),
-            Column::PolicyRevision => row.policy_revision = next.policy_revision,
-            Column::LeaseUntil => row.lease_until = computed(next.lease_until),
-            Column::RetryAt => row.retry_at = computed(next.retry_at),
-            Column::ExpiresAt => row.expires_at = computed(next.expires_at),
-            Column::Reason => row.reason = self.reason(row.reason.as_deref(), assignment, texts).map(ToString::to_string),
+            Column::State => self.state = next.state,
+            Column::Owner => self.owner = given(texts.owner),
+            Column::Operation => self.operation = given(texts.operation),
+            Column::Attempt => self.attempt = next.attempt,
+            Column::AttemptLimit => self.attempt_limit = next.attempt_limit,
+            Column::Revision => self.revision = next.revision,
+            Column::Fingerprint => self.fingerprint = given(texts.fingerprint),
+            Column::Codec => self.codec = given(texts.codec),
+            Column::PolicyRevision => self.policy_revision = next.policy_revision,
+            Column::LeaseUntil => self.lease_until = computed(next.lease_until),
+            Column::RetryAt => self.retry_at = computed(next.retry_at),
+            Column::ExpiresAt => self.expires_at = computed(next.expires_at),
+            Column::Reason => self.reason = reason(write, self.reason.as_deref(), assignment, texts).map(ToString::to_string),
             Column::Transition => {
-                let digest = texts.digest.filter(|_| self.statement.keeps_digest()).map(ToString::to_string);
-                row.transition =
+                let digest = texts.digest.filter(|_| write.statement.keeps_digest()).map(ToString::to_string);
+                self.transition =
                     given(texts.transition).zip(next.transition_kind).map(|(id, kind)| RowTransition { id, kind, digest });
             }
-            Column::ResultDigest => row.result_digest = given(texts.digest),
+            Column::ResultDigest => self.result_digest = given(texts.digest),
             Column::Response | Column::CreatedAt | Column::ChangedAt => {}
         }
     }
+}
 
-    fn reason<'a>(&self, stored: Option<&'a str>, assignment: &Assignment, texts: &CallTexts<'a>) -> Option<&'a str> {
-        match assignment.source {
-            Source::Next => self.next.reason.text(stored, texts.reason),
-            Source::Args | Source::Host | Source::Null => None,
-        }
+fn reason<'a>(write: &Write, stored: Option<&'a str>, assignment: &Assignment, texts: &CallTexts<'a>) -> Option<&'a str> {
+    match assignment.source {
+        Source::Next => write.next.reason.text(stored, texts.reason),
+        Source::Args | Source::Host | Source::Null => None,
     }
 }

@@ -1,89 +1,124 @@
-//! Decisions as words: every vector, alone and in lists, and words that are none.
+//! Decisions in numbers: every vector, alone and in lists, and words that are none.
 
 use std::fs;
 use std::path::Path;
 
 use leasehold_decision::packed::Request;
-use leasehold_decision::words::{DECISION_WORDS, HEAD_WORDS, ITEM_WORDS, decide_words, decode, decode_one, encode};
-use leasehold_decision::{Family, batch, policy};
+use leasehold_decision::words::{ANSWER_WORDS, QUESTION_WORDS, answer, answer_all, decode, encode};
+use leasehold_decision::{Call, Record, Token, decide};
 
-fn requests() -> Vec<Request> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors");
-    ["lease-1.jsonl", "edges-1.jsonl", "corrupt-1.jsonl"]
-        .into_iter()
-        .flat_map(|file| {
-            let text = fs::read_to_string(folder.join(file)).expect("the vectors are in the checkout");
-            text.lines().map(|line| Request::parse(line).expect("a vector is a request")).collect::<Vec<_>>()
-        })
-        .collect()
+/// A vector's question and what it asks with.
+struct Asked {
+    request: Request,
+    before: Option<Record>,
+    call: Call,
+    readable: Vec<Token>,
+    words: Option<[u64; QUESTION_WORDS]>,
 }
 
-#[test]
-fn every_vector_is_decided_alike_as_words() {
-    let requests = requests();
-    assert_eq!(requests.len(), 2060);
-    for request in &requests {
+fn asked() -> Vec<Asked> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors");
+    let texts = ["lease-1.jsonl", "edges-1.jsonl", "corrupt-1.jsonl"]
+        .map(|file| fs::read_to_string(folder.join(file)).expect("the vectors are in the checkout"));
+    let ask = |line: &str| {
+        let request = Request::parse(line).expect("a vector is a request");
         let before = request.before.as_ref().map(|row| row.record().unwrap());
         let (call, readable) = (request.call.tokens(), request.call.readable_codecs());
-        let expected = batch(request.family, &request.settings, &[(before, call)], &readable, request.now);
-        let answer = decide_words(&encode(request.family, &request.settings, &readable, request.now, &[(before.as_ref(), call)]));
-        assert_eq!(decode_one(&answer), Some(expected[0]));
-        assert_eq!(decode(&answer), Some(expected));
-    }
+        let words = encode(request.family, &request.settings, before.as_ref(), &call, &readable, request.now);
+        Asked { request, before, call, readable, words }
+    };
+    texts.iter().flat_map(|text| text.lines()).map(ask).collect()
 }
 
 #[test]
-fn a_list_has_an_answer_for_each_item_in_its_order() {
-    for requests in requests().chunks(64) {
-        let settings = policy::default_settings(Family::Idempotency);
-        let records: Vec<_> = requests.iter().map(|request| request.before.as_ref().map(|row| row.record().unwrap())).collect();
-        let items: Vec<_> = records.iter().zip(requests).map(|(before, request)| (*before, request.call.tokens())).collect();
-        let by_reference: Vec<_> = items.iter().map(|(before, call)| (before.as_ref(), *call)).collect();
-        let words = encode(Family::Idempotency, &settings, &[], 5_000, &by_reference);
-        assert_eq!(words.len(), HEAD_WORDS + requests.len() * ITEM_WORDS);
-        let answer = decide_words(&words);
-        assert_eq!(answer.len(), requests.len() * DECISION_WORDS);
-        assert_eq!(decode(&answer), Some(batch(Family::Idempotency, &settings, &items, &[], 5_000)));
+fn every_vector_is_decided_alike_in_words() {
+    let all = asked();
+    assert_eq!(all.len(), 2060);
+    let mut too_large = 0;
+    for Asked { request, before, call, readable, words } in &all {
+        let expected = decide(request.family, &request.settings, before.as_ref(), call, readable, request.now);
+        match words {
+            Some(words) => assert_eq!(decode(&answer(words), before.as_ref()), Some(expected)),
+            None => too_large += 1,
+        }
     }
+    assert!(too_large < 40, "{too_large} vectors have attempts or limits past 32 bits");
 }
 
 #[test]
-fn words_that_are_no_request_have_an_empty_answer() {
-    let request = &requests()[300];
-    let before = request.before.as_ref().map(|row| row.record().unwrap());
-    let call = request.call.tokens();
-    let good = encode(request.family, &request.settings, &request.call.readable_codecs(), request.now, &[(before.as_ref(), call)]);
-    assert!(!decide_words(&good).is_empty());
-    for cut in 0..good.len() {
-        assert!(decide_words(&good[..cut]).is_empty(), "cut at {cut}");
+fn an_attempt_or_a_limit_past_32_bits_has_no_words() {
+    let all = asked();
+    let Asked { request, before: Some(before), call, .. } = &all[300] else { panic!("that vector has a record") };
+    let words = |record: &Record, call: &Call| encode(request.family, &request.settings, Some(record), call, &[], 1);
+    let most = u64::from(u32::MAX);
+    assert!(words(&Record { attempt: most, attempt_limit: most, ..*before }, call).is_some());
+    assert!(words(&Record { attempt: most + 1, ..*before }, call).is_none());
+    assert!(words(&Record { attempt_limit: most + 1, ..*before }, call).is_none());
+    let held = |attempt| {
+        let resolve = leasehold_decision::ResolveArgs {
+            transition: Token::from_words([1; 4]),
+            attempt,
+            revision: u64::MAX,
+            verdict: leasehold_decision::Verdict::NoEffect,
+            digest: None,
+            extra_attempts: u64::MAX,
+        };
+        words(before, &Call::Resolve(resolve))
+    };
+    assert!(held(most).is_some());
+    assert!(held(most + 1).is_none());
+}
+
+#[test]
+fn a_list_has_an_answer_for_each_question_in_its_order() {
+    let all: Vec<_> = asked().into_iter().filter(|asked| asked.words.is_some()).collect();
+    for some in all.chunks(64) {
+        let words: Vec<u64> = some.iter().flat_map(|asked| asked.words.unwrap()).collect();
+        let answers = answer_all(&words);
+        assert_eq!(answers.len(), some.len() * ANSWER_WORDS);
+        for (asked, answered) in some.iter().zip(answers.as_chunks::<ANSWER_WORDS>().0) {
+            assert_eq!(*answered, answer(&asked.words.unwrap()));
+        }
     }
-    for (at, word) in [(0, 4), (0, u64::MAX), (9, u64::MAX), (9, 1 << 62), (10, 0), (10, 2), (10, u64::MAX)] {
-        let mut bad = good.clone();
-        bad[at] = word;
-        assert!(decide_words(&bad).is_empty(), "word {at} as {word}");
+    assert!(answer_all(&[]).is_empty());
+}
+
+#[test]
+fn words_that_are_no_question_are_answered_with_zeros() {
+    let good = asked()[300].words.unwrap();
+    assert_ne!(answer(&good)[0], 0);
+    // Byte 0: the family, 1: the state, 2: the last transition, 3: the call.
+    for (byte, value) in [(0, 0), (0, 5), (1, 7), (1, 255), (2, 10), (3, 0), (3, 6)] {
+        let mut bad = good;
+        let mut bytes = bad[0].to_le_bytes();
+        bytes[byte] = value;
+        bad[0] = u64::from_le_bytes(bytes);
+        assert_eq!(answer(&bad), [0; ANSWER_WORDS], "byte {byte} as {value}");
+        assert!(answer_all(&[good, bad].concat()).is_empty(), "one that is none spoils the list");
     }
-    let mut longer = good.clone();
-    longer.push(0);
-    assert!(decide_words(&longer).is_empty());
+    for cut in 1..QUESTION_WORDS {
+        assert!(answer_all(&[&good[..], &good[..cut]].concat()).is_empty(), "cut at {cut}");
+    }
+    assert_eq!(answer_all(&[good, good].concat()).len(), 2 * ANSWER_WORDS);
+    assert_eq!(decode(&[0; ANSWER_WORDS], None), None);
 }
 
 #[test]
 fn whatever_the_words_are_there_is_an_answer() {
-    let request = &requests()[300];
-    let before = request.before.as_ref().map(|row| row.record().unwrap());
-    let good = encode(request.family, &request.settings, &[], request.now, &[(before.as_ref(), request.call.tokens())]);
+    let good = asked()[300].words.unwrap();
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
-    for _ in 0..200_000 {
-        let mut spoilt = good.clone();
+    for _ in 0..500_000 {
+        let mut spoilt = good;
         for _ in 0..3 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let at = usize::try_from(seed >> 33).unwrap() % spoilt.len();
-            spoilt[at] = if seed & 1 == 0 { seed } else { seed >> 56 };
+            let at = usize::try_from(seed >> 33).unwrap() % QUESTION_WORDS;
+            spoilt[at] = match seed & 3 {
+                0 => seed,
+                1 => seed >> 56,
+                _ => spoilt[at] ^ (1 << (seed >> 8 & 63)),
+            };
         }
-        let answer = decide_words(&spoilt);
-        assert!(answer.is_empty() || answer.len() == DECISION_WORDS);
-        assert!(answer.is_empty() || decode_one(&answer).is_some());
+        let one = answer(&spoilt);
+        assert!(one == [0; ANSWER_WORDS] || decode(&one, None).is_some());
     }
-    assert_eq!(decode(&[0; DECISION_WORDS + 1]), None);
-    assert_eq!(decode_one(&[]), None);
 }

@@ -39,7 +39,11 @@ fn names(section: Option<&Value>) -> Vec<String> {
 #[test]
 fn the_decisions_name_hmac_and_sha2_alone() {
     let guest = table("guest/Cargo.toml");
-    assert_eq!(names(guest.get("dependencies")), ["hmac", "sha2"]);
+    assert_eq!(names(guest.get("dependencies")), ["hmac", "leasehold-rules", "sha2"]);
+    let rules = table("guest/rules/Cargo.toml");
+    for section in ["dependencies", "target", "build-dependencies", "dev-dependencies"] {
+        assert_eq!(names(rules.get(section)), [""; 0], "{section} of the rules");
+    }
     let targets = guest["target"].as_table().expect("one target has dependencies of its own");
     let wasm = targets.get(r#"cfg(target_arch = "wasm32")"#).expect("it is wasm32");
     assert_eq!((targets.len(), names(wasm.get("dependencies"))), (1, vec!["wit-bindgen".to_owned()]));
@@ -87,7 +91,7 @@ fn find(packages: &BTreeMap<(&str, &str), &Value>, text: &str) -> (String, Strin
 /// Files that are compiled for tests or for wasm32 alone.
 fn is_apart(path: &Path) -> bool {
     let path = path.to_string_lossy();
-    path.ends_with("tests.rs") || path.ends_with("testing.rs") || path.contains("src/component")
+    path.contains("src/tests") || path.contains("src/component")
 }
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -105,6 +109,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 fn the_decisions_do_without_std() {
     let mut files = Vec::new();
     sources(&workspace().join("guest/src"), &mut files);
+    sources(&workspace().join("guest/rules/src"), &mut files);
     let mut checked = 0;
     for path in files.iter().filter(|path| !is_apart(path)) {
         let text = fs::read_to_string(path).expect("a source is text");

@@ -43,7 +43,7 @@ pub fn answer(request: &Request) -> Answer {
     };
     let write = decided.as_ref().ok().and_then(|decision| decision.write);
     let after = match write {
-        Some(write) => Some(write.apply(&request.scope, request.before.as_ref(), &request.call.texts())),
+        Some(write) => Some(Row::after(&write, &request.scope, request.before.as_ref(), &request.call.texts())),
         None => request.before.clone(),
     };
     Answer { decided, after }

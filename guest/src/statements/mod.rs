@@ -203,95 +203,70 @@ const TRANSITION: Assignment = args(Column::Transition);
 const NO_TRANSITION: Assignment = null(Column::Transition);
 const CHANGED: Assignment = args(Column::ChangedAt);
 
+/// A record's first life, and each that begins when one is over.
+const LIFE: &[Assignment] = &[
+    STATE,
+    args(Column::Owner),
+    args(Column::Operation),
+    next(Column::Attempt),
+    next(Column::AttemptLimit),
+    REVISION,
+    args(Column::Fingerprint),
+    args(Column::Codec),
+    next(Column::PolicyRevision),
+    LEASE,
+    NO_RETRY,
+    NO_EXPIRY,
+    NO_REASON,
+    NO_TRANSITION,
+    null(Column::ResultDigest),
+    null(Column::Response),
+    args(Column::CreatedAt),
+    CHANGED,
+];
+
+/// A new owner and a new try within the life of a record.
+const TAKEOVER: &[Assignment] = &[
+    STATE,
+    args(Column::Owner),
+    args(Column::Operation),
+    next(Column::Attempt),
+    REVISION,
+    args(Column::Codec),
+    next(Column::PolicyRevision),
+    LEASE,
+    NO_RETRY,
+    NO_EXPIRY,
+    NO_REASON,
+    NO_TRANSITION,
+    null(Column::ResultDigest),
+    null(Column::Response),
+    CHANGED,
+];
+
 /// What each statement sets; what it does not name it keeps. Source: section 2 of the contract.
 #[must_use]
 pub const fn assignments(statement: StatementName) -> &'static [Assignment] {
-    const LIFE: &[Assignment] = &[
-        STATE,
-        args(Column::Owner),
-        args(Column::Operation),
-        next(Column::Attempt),
-        next(Column::AttemptLimit),
-        REVISION,
-        args(Column::Fingerprint),
-        args(Column::Codec),
-        next(Column::PolicyRevision),
-        LEASE,
-        NO_RETRY,
-        NO_EXPIRY,
-        NO_REASON,
-        NO_TRANSITION,
-        null(Column::ResultDigest),
-        null(Column::Response),
-        args(Column::CreatedAt),
-        CHANGED,
-    ];
+    const RESULT: Assignment = args(Column::ResultDigest);
+    const RESPONSE: Assignment = host(Column::Response);
+    const LIMIT: Assignment = next(Column::AttemptLimit);
     match statement {
         StatementName::Insert | StatementName::Rebirth => LIFE,
-        StatementName::Takeover => {
-            const {
-                &[
-                    STATE,
-                    args(Column::Owner),
-                    args(Column::Operation),
-                    next(Column::Attempt),
-                    REVISION,
-                    args(Column::Codec),
-                    next(Column::PolicyRevision),
-                    LEASE,
-                    NO_RETRY,
-                    NO_EXPIRY,
-                    NO_REASON,
-                    NO_TRANSITION,
-                    null(Column::ResultDigest),
-                    null(Column::Response),
-                    CHANGED,
-                ]
-            }
-        }
+        StatementName::Takeover => TAKEOVER,
         StatementName::Relet => const { &[REVISION, LEASE, CHANGED] },
         StatementName::Bury => const { &[STATE, REVISION, NO_LEASE, NO_RETRY, NO_EXPIRY, REASON, NO_TRANSITION, CHANGED] },
         StatementName::Start => const { &[STATE, REVISION, LEASE, TRANSITION, CHANGED] },
         StatementName::Renew => const { &[REVISION, LEASE, TRANSITION, CHANGED] },
-        StatementName::Complete => {
-            const {
-                &[
-                    STATE,
-                    REVISION,
-                    NO_LEASE,
-                    EXPIRY,
-                    NO_REASON,
-                    TRANSITION,
-                    args(Column::ResultDigest),
-                    host(Column::Response),
-                    CHANGED,
-                ]
-            }
+        StatementName::Complete => const { &[STATE, REVISION, NO_LEASE, EXPIRY, NO_REASON, TRANSITION, RESULT, RESPONSE, CHANGED] },
+        StatementName::Fail | StatementName::ResolveForget => {
+            const { &[STATE, REVISION, NO_LEASE, RETRY, EXPIRY, REASON, TRANSITION, CHANGED] }
         }
-        StatementName::Fail => const { &[STATE, REVISION, NO_LEASE, RETRY, EXPIRY, REASON, TRANSITION, CHANGED] },
         StatementName::Abandon => const { &[STATE, REVISION, NO_LEASE, NO_RETRY, NO_EXPIRY, REASON, TRANSITION, CHANGED] },
-        StatementName::Release => {
-            const { &[STATE, next(Column::AttemptLimit), REVISION, NO_LEASE, RETRY, EXPIRY, REASON, TRANSITION, CHANGED] }
+        StatementName::Release | StatementName::ResolveNoEffect => {
+            const { &[STATE, LIMIT, REVISION, NO_LEASE, RETRY, EXPIRY, REASON, TRANSITION, CHANGED] }
         }
         StatementName::ResolveCompleted => {
-            const {
-                &[
-                    STATE,
-                    REVISION,
-                    NO_LEASE,
-                    NO_RETRY,
-                    EXPIRY,
-                    REASON,
-                    TRANSITION,
-                    args(Column::ResultDigest),
-                    host(Column::Response),
-                    CHANGED,
-                ]
-            }
+            const { &[STATE, REVISION, NO_LEASE, NO_RETRY, EXPIRY, REASON, TRANSITION, RESULT, RESPONSE, CHANGED] }
         }
-        StatementName::ResolveNoEffect => {
-            const { &[STATE, next(Column::AttemptLimit), REVISION, NO_LEASE, RETRY, EXPIRY, REASON, TRANSITION, CHANGED] }
-        }
-        StatementName::ResolveForget => const { &[STATE, REVISION, NO_LEASE, RETRY, EXPIRY, REASON, TRANSITION, CHANGED] },
     }
 }

@@ -9,6 +9,7 @@ use crate::sources::{COMPONENT, RECORD, Stale, are_present, digest, recorded, sh
 
 const GUEST: &str = "[package]\nname = \"leasehold-decision\"\n[dependencies]\nhash.workspace = true\n\
                      [dev-dependencies]\ntester.workspace = true\n";
+const RULES: &str = "[package]\nname = \"leasehold-rules\"\n";
 const WORKSPACE: &str = "[workspace.package]\nversion = \"1.0.0\"\n[workspace.dependencies]\nhash = \"1\"\nother = \"1\"\n\
                          [profile.component]\nopt-level = 3\n[profile.dev]\ndebug = true\n";
 const LOCK: &str = "[[package]]\nname = \"deep\"\nversion = \"1.0.0\"\nchecksum = \"aa\"\n\n\
@@ -25,8 +26,13 @@ fn put(root: &Path, name: &str, text: &str) {
 
 fn workspace() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let files = [("wit/a.wit", "a"), ("guest/src/lib.rs", "b"), ("guest/src/deep/c.rs", "c")];
-    for (name, text) in files.into_iter().chain([("guest/Cargo.toml", GUEST), ("Cargo.toml", WORKSPACE), ("Cargo.lock", LOCK)]) {
+    let files = [("wit/a.wit", "a"), ("guest/src/lib.rs", "b"), ("guest/src/deep/c.rs", "c"), ("guest/rules/src/d.rs", "d")];
+    for (name, text) in files.into_iter().chain([
+        ("guest/Cargo.toml", GUEST),
+        ("guest/rules/Cargo.toml", RULES),
+        ("Cargo.toml", WORKSPACE),
+        ("Cargo.lock", LOCK),
+    ]) {
         put(folder.path(), name, text);
     }
     folder
@@ -46,6 +52,8 @@ fn counts(name: &str, from: &str, to: &str) -> bool {
 fn every_source_counts() {
     assert!(counts("wit/a.wit", "a", "A"));
     assert!(counts("guest/src/deep/c.rs", "c", "C"));
+    assert!(counts("guest/rules/src/d.rs", "d", "D"));
+    assert!(counts("guest/rules/Cargo.toml", "rules", "rule"));
     assert!(counts("guest/Cargo.toml", "hash", "# hash\nhash"));
     assert!(counts("Cargo.toml", "opt-level = 3", "opt-level = 2"));
     assert!(counts("Cargo.toml", "hash = \"1\"", "hash = \"1.1\""));

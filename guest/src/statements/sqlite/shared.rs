@@ -10,12 +10,15 @@ use crate::statements::{Statement, StatementKind};
 
 /// Every statement outside the families.
 pub(super) fn shared() -> Vec<Statement> {
-    let plain = |id: &str, kind, text: &str, binds: &[&str]| Statement {
-        id: id.to_string(),
-        kind,
-        text: text.to_string(),
-        binds: binds.iter().map(ToString::to_string).collect(),
-    };
+    [clock_and_secrets(), audit(), evidence()].concat()
+}
+
+fn plain(id: &str, kind: StatementKind, text: &str, binds: &[&str]) -> Statement {
+    Statement { id: id.to_string(), kind, text: text.to_string(), binds: binds.iter().map(ToString::to_string).collect() }
+}
+
+/// The clock, the layout's version, the versions of the secrets.
+fn clock_and_secrets() -> Vec<Statement> {
     vec![
         plain("clock", StatementKind::Read, &format!("SELECT {CLOCK} AS now"), &[]),
         plain("layout.read", StatementKind::Read, "SELECT version, provider FROM leasehold_layout", &[]),
@@ -42,6 +45,12 @@ pub(super) fn shared() -> Vec<Statement> {
             ),
             &["host.version", "host.active-from", "host.check-value", "host.notice"],
         ),
+    ]
+}
+
+/// Verdicts: who, when, why, and the record before.
+fn audit() -> Vec<Statement> {
+    vec![
         plain(
             "audit.insert",
             StatementKind::Insert,
@@ -67,6 +76,12 @@ pub(super) fn shared() -> Vec<Statement> {
              WHERE family = ?1 AND scope = ?2 ORDER BY number LIMIT ?3",
             &["host.family", "args.scope", "host.limit"],
         ),
+    ]
+}
+
+/// Results that came too late to be stored, for those who settle the record.
+fn evidence() -> Vec<Statement> {
+    vec![
         plain(
             "evidence.insert",
             StatementKind::Insert,

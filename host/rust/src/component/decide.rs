@@ -1,5 +1,5 @@
-//! The decisions, through the component: as words, since a list of numbers crosses the border as one copy; and as the typed records
-//! of the contract, which take longer and say the same.
+//! The decisions, through the component: in numbers, which cross the border as they are; and as the typed records of the contract, which
+//! take longer and say the same, and are used where an attempt or a limit does not fit into the numbers.
 
 use leasehold_decision::{Call as Item, Decision, Family, Record, Settings, Token, words};
 
@@ -18,9 +18,14 @@ impl Decide for Component {
         now: u64,
     ) -> Result<Decision, CallError> {
         let (item, readable) = call.item();
-        let given = words::encode(family, settings, readable, now, &[(before, item)]);
-        let answer = self.call(FUEL_PER_CALL, |store, instance| instance.call_words(store, &given))?;
-        words::decode_one(&answer).ok_or(CallError::Malformed)
+        let Some(words) = words::encode(family, settings, before, &item, readable, now) else {
+            return self.decide_typed(family, settings, before, call, now);
+        };
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = words;
+        let answer = self.call(FUEL_PER_CALL, |store, instance| {
+            instance.call_words_of_one(store, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
+        })?;
+        words::decode(&answer.into(), before).ok_or(CallError::Malformed)
     }
 }
 
@@ -37,9 +42,20 @@ impl Component {
         readable_codecs: &[Token],
         now: u64,
     ) -> Result<Vec<Decision>, CallError> {
-        let given = words::encode(family, settings, readable_codecs, now, items);
-        let answer = self.call(batch_fuel(items.len()), |store, instance| instance.call_words(store, &given))?;
-        words::decode(&answer).filter(|decisions| decisions.len() == items.len()).ok_or(CallError::Malformed)
+        let mut questions = Vec::with_capacity(items.len().saturating_mul(words::QUESTION_WORDS));
+        for (before, call) in items {
+            match words::encode(family, settings, *before, call, readable_codecs, now) {
+                Some(words) => questions.extend_from_slice(&words),
+                None => return self.batch_typed(family, settings, items, readable_codecs, now),
+            }
+        }
+        let answers = self.call(batch_fuel(items.len()), |store, instance| instance.call_words(store, &questions))?;
+        let (answers, rest) = answers.as_chunks::<{ words::ANSWER_WORDS }>();
+        if answers.len() != items.len() || !rest.is_empty() {
+            return Err(CallError::Malformed);
+        }
+        let decisions = answers.iter().zip(items).map(|(answer, (before, _))| words::decode(answer, *before));
+        decisions.collect::<Option<_>>().ok_or(CallError::Malformed)
     }
 
     /// As [`Decide::decide`], through the typed records of the contract.

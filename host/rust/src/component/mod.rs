@@ -121,7 +121,9 @@ struct Worker {
 pub struct Component {
     engine: Engine,
     instances: ComponentPre<Limits>,
-    idle: Mutex<Vec<Worker>>,
+    /// Boxed, since they are large and change hands twice a call.
+    #[expect(clippy::vec_box, reason = "moving a worker costs more than finding it")]
+    idle: Mutex<Vec<Box<Worker>>>,
 }
 
 impl std::fmt::Debug for Component {
@@ -157,7 +159,7 @@ impl Component {
         Ok(Self { engine, instances, idle: Mutex::new(Vec::new()) })
     }
 
-    fn worker(&self) -> Result<Worker, CallError> {
+    fn worker(&self) -> Result<Box<Worker>, CallError> {
         if let Some(worker) = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop() {
             return Ok(worker);
         }
@@ -166,13 +168,14 @@ impl Component {
         let fault = |error: wasmtime::Error| CallError::Instance(format!("{error:#}"));
         store.set_fuel(FUEL_PER_CALL).map_err(fault)?;
         let instance = self.instances.instantiate(&mut store).map_err(fault)?;
-        Ok(Worker { store, instance })
+        Ok(Box::new(Worker { store, instance }))
     }
 
     /// Runs one call, with that much fuel, on an idle instance or a fresh one.
     fn call<T>(&self, fuel: u64, run: impl FnOnce(&mut Store<Limits>, &Instance) -> wasmtime::Result<T>) -> Result<T, CallError> {
         let mut worker = self.worker()?;
-        let outcome = worker.store.set_fuel(fuel).and_then(|()| run(&mut worker.store, &worker.instance));
+        let Worker { store, instance } = &mut *worker;
+        let outcome = store.set_fuel(fuel).and_then(|()| run(store, instance));
         match outcome {
             Ok(value) => {
                 self.keep(worker);
@@ -183,7 +186,7 @@ impl Component {
     }
 
     /// One that has grown large is let go, so that a large body does not hold its memory for ever.
-    fn keep(&self, worker: Worker) {
+    fn keep(&self, worker: Box<Worker>) {
         if worker.store.data().is_large() {
             return;
         }

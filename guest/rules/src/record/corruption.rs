@@ -24,6 +24,19 @@ pub enum Corruption {
 }
 
 impl Corruption {
+    /// All, in the order of the contract.
+    pub const ALL: [Self; 9] = [
+        Self::RevisionOutOfRange,
+        Self::AttemptLimitZero,
+        Self::AttemptZero,
+        Self::AttemptInPending,
+        Self::PendingOutsideQueues,
+        Self::ExecutingInQueue,
+        Self::OwnerAbsent,
+        Self::OperationAbsent,
+        Self::LeaseAbsent,
+    ];
+
     /// What is wrong, for people.
     #[must_use]
     pub const fn message(self) -> &'static str {

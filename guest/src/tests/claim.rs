@@ -3,10 +3,10 @@
 use alloc::string::ToString;
 use alloc::vec;
 
+use super::fixtures::*;
 use crate::packed::Call;
 use crate::record::{Family, Settings, State};
 use crate::row::Row;
-use crate::testing::*;
 
 fn by(owner: &str, operation: &str) -> Call {
     let readable_codecs = vec!["c-1".to_string(), "c-2".to_string()];

@@ -26,6 +26,20 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// All, in the order of the contract.
+    pub const ALL: [Self; 10] = [
+        Self::AsStored,
+        Self::AsGiven,
+        Self::None,
+        Self::AttemptsExhausted,
+        Self::ExecutionLeaseExpired,
+        Self::EffectUnknown,
+        Self::Released,
+        Self::ResolvedCompleted,
+        Self::ResolvedNoEffect,
+        Self::ResolvedForgotten,
+    ];
+
     /// The word that is stored, but for the texts that stay with the host.
     #[must_use]
     pub const fn word(self) -> Option<&'static str> {

@@ -330,10 +330,9 @@ impl Decision {
 }
 
 /// What precedes every call: settings that cannot be used, and records that cannot be.
-pub(crate) fn precheck(family: Family, settings: &Settings, before: Option<&Record>) -> Option<Decision> {
+pub(crate) fn precheck(family: Family, settings: &Settings, before: Option<&Record>) -> Option<Outcome> {
     if let Some(fault) = settings.fault() {
-        return Some(Decision::only(Outcome::InvalidSettings(fault)));
+        return Some(Outcome::InvalidSettings(fault));
     }
-    let corruption = before?.corruption(family)?;
-    Some(Decision::only(Outcome::CorruptRecord(corruption)))
+    before?.corruption(family).map(Outcome::CorruptRecord)
 }

@@ -28,8 +28,8 @@ pub fn claim(
     readable_codecs: &[Token],
     now: u64,
 ) -> Decision {
-    if let Some(decision) = precheck(family, settings, before) {
-        return decision;
+    if let Some(outcome) = precheck(family, settings, before) {
+        return Decision::only(outcome);
     }
     let Some(record) = before else {
         return first_life(family, settings, None, now);
@@ -152,6 +152,3 @@ fn bury(settings: &Settings, record: &Record, reason: Reason) -> Decision {
     let recovery = Recovery { attempt: record.attempt, revision: next.revision, reason };
     Decision::with(Outcome::RecoveryRequired(recovery), StatementName::Bury, next)
 }
-
-#[cfg(test)]
-mod tests;

@@ -2,11 +2,11 @@
 
 use alloc::string::ToString;
 
+use super::fixtures::*;
 use crate::packed::Call;
 use crate::record::{Family, Settings, TransitionKind};
 use crate::resolve::Verdict;
 use crate::row::Row;
-use crate::testing::*;
 
 /// Verdict `t-2` on a fixture row, with a digest and five more tries.
 fn call(verdict: Verdict) -> Call {
@@ -42,9 +42,9 @@ fn already_applied() {
     );
     let failed = "already-applied state=failed-retryable revision=40 lease-until=-";
     for digest in [None, Some(DIGEST)] {
-        let row = seen(crate::testing::failed(), TransitionKind::ResolveNoEffect, None);
+        let row = seen(super::fixtures::failed(), TransitionKind::ResolveNoEffect, None);
         check(Outbox, row, repeated(Verdict::NoEffect, digest), failed);
-        let row = Row { expires_at: Some(1), ..seen(crate::testing::failed(), TransitionKind::ResolveForget, None) };
+        let row = Row { expires_at: Some(1), ..seen(super::fixtures::failed(), TransitionKind::ResolveForget, None) };
         check(Inbox, row, repeated(Verdict::Forget, digest), failed);
     }
 }
@@ -56,7 +56,7 @@ fn transition_conflict() {
     check(Idempotency, completed.clone(), repeated(Verdict::Completed, None), "transition-conflict");
     check(Idempotency, completed, repeated(Verdict::NoEffect, Some(DIGEST)), "transition-conflict");
     check(Cleanup, abandoned(), repeated(Verdict::Forget, None), "transition-conflict");
-    check(Idempotency, crate::testing::completed(), repeated(Verdict::Completed, Some(DIGEST)), "transition-conflict");
+    check(Idempotency, super::fixtures::completed(), repeated(Verdict::Completed, Some(DIGEST)), "transition-conflict");
 }
 
 #[test]

