@@ -286,8 +286,9 @@ fn all_settings(component: &Component, given: &HashMap<Family, Settings>) -> Res
 
 /// The given one, which is refused where a lease is not longer; else the one that goes with the shortest lease.
 fn command_timeout_for(settings: &HashMap<Family, Settings>, given: Option<Duration>) -> Result<Duration, HostError> {
-    let shortest = settings.iter().min_by_key(|(_, settings)| settings.lease);
-    let Some((family, lease)) = shortest.map(|(family, settings)| (*family, Duration::from_millis(settings.lease))) else {
+    let leases = Family::ALL.into_iter().filter_map(|family| Some((family, settings.get(&family)?.lease)));
+    let shortest = leases.min_by_key(|(_, lease)| *lease);
+    let Some((family, lease)) = shortest.map(|(family, lease)| (family, Duration::from_millis(lease))) else {
         return Ok(given.unwrap_or(COMMAND_TIMEOUT_MAX_DEFAULT));
     };
     match given {

@@ -240,7 +240,7 @@ async fn a_client_that_takes_nothing_for_too_long_is_cut_off_and_its_answer_neve
     });
     let bridge = setup.start().await;
     let mut client = crate::net::Wire::to(bridge.address()).await;
-    client.send(format!("{HEAD}{{}}")).await;
+    client.send(format!("{}{{}}", HEAD.replace("host: a", "host: a\r\nconnection: close"))).await;
     let head = client.head().await;
     assert!(head.starts_with("HTTP/1.1 201") && head.contains("chunked"), "{head}");
     replay_of_the_flood(&bridge).await;

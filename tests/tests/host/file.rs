@@ -244,9 +244,9 @@ async fn a_statement_waits_for_a_lock_shorter_than_the_shortest_lease() {
         let settings = HashMap::from([(Family::Inbox, settings(lease))]);
         HostOptions { settings, command_timeout, ..options(&store_file(bed.folder())) }
     };
-    for (lease, timeout) in [(400, 400), (400, 401), (30_000, 30_000)] {
+    for (lease, timeout, family) in [(400, 400, "inbox"), (400, 401, "inbox"), (60_000, 30_000, "idempotency")] {
         let error = Leasehold::open(with(lease, Some(Duration::from_millis(timeout)))).await.unwrap_err().to_string();
-        assert!(error.starts_with("inbox: a statement may wait") && error.contains("shorten the one"), "{error}");
+        assert!(error.starts_with(&format!("{family}: a statement may wait")) && error.contains("shorten the one"), "{error}");
     }
     assert!(!bed.file().exists(), "something was opened");
     drop(Leasehold::open(with(400, Some(Duration::from_millis(399)))).await.unwrap());

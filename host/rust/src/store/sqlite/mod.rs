@@ -142,6 +142,12 @@ impl SqliteStore {
         &self.writer
     }
 
+    /// The pool that reads, for the bare loop of the measurements.
+    #[cfg(feature = "cli")]
+    pub(crate) const fn readers(&self) -> &SqlitePool {
+        &self.readers
+    }
+
     /// As [`Store::read`], on a connection of the caller's.
     pub(crate) async fn read_on(
         &self,
