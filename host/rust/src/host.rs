@@ -2,7 +2,7 @@
 //!
 //! Tests: `tests/tests/host/`, one topic a file: `main.rs`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::component::{CallError, CodeCache, Component, LoadError};
 use crate::cycle::{Cycle, WRITE_TIMEOUT};
 use crate::decide::Decide;
 use crate::keyring::{Keyring, KeyringError, SecretError, Secrets};
-use crate::metrics::LateEnds;
+use crate::metrics::Counts;
 use crate::store::sqlite::{COMMAND_TIMEOUT_MAX_DEFAULT, Migrate, OpenError, SqliteStore, Tuning, command_timeout};
 use crate::store::{Store, StoreUrl};
 
@@ -124,7 +124,7 @@ pub(crate) struct Inner {
     pub(crate) settings: HashMap<Family, Settings>,
     pub(crate) tasks: TaskTracker,
     pub(crate) closing: CancellationToken,
-    pub(crate) late_ends: LateEnds,
+    pub(crate) counts: Counts,
 }
 
 /// The parts, for those who bring a store or a decider of their own.
@@ -213,7 +213,7 @@ impl Leasehold {
                 settings,
                 tasks: TaskTracker::new(),
                 closing: CancellationToken::new(),
-                late_ends: LateEnds::default(),
+                counts: Counts::default(),
             }),
         })
     }
@@ -241,6 +241,18 @@ impl Leasehold {
     #[must_use]
     pub fn keyring(&self) -> Option<&Keyring> {
         self.inner.keyring.as_deref()
+    }
+
+    /// How many renewals of this host found their record moved.
+    #[must_use]
+    pub fn leases_lost(&self) -> u64 {
+        self.inner.counts.leases_lost()
+    }
+
+    /// How many ends of this host came too late and were refused, by the outcome that refused them.
+    #[must_use]
+    pub fn late_ends(&self) -> BTreeMap<&'static str, u64> {
+        self.inner.counts.late_ends()
     }
 
     /// Whether this host can take requests: the store's clock answers, and every version of the secrets is known here.

@@ -97,9 +97,12 @@ impl BridgeMetrics {
         gauge.set(i64::try_from(records).unwrap_or(i64::MAX));
     }
 
+    pub(super) fn set_leases_lost(&self, leases: u64) {
+        self.0.leases_lost.set(i64::try_from(leases).unwrap_or(i64::MAX));
+    }
+
     /// In the OpenMetrics text format.
     pub(super) fn text(&self) -> Result<String, std::fmt::Error> {
-        self.0.leases_lost.set(i64::try_from(crate::metrics::leases_lost()).unwrap_or(i64::MAX));
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &self.0.registry)?;
         Ok(text)
