@@ -15,6 +15,9 @@ use leasehold::component::CodeCache;
 /// What it is made from, below the workspace's root.
 const MADE_FROM: [&str; 6] = ["Cargo.toml", "Cargo.lock", "component", "guest", "host/rust", "wit"];
 
+/// How the variables begin in which cargo tells a process about its package.
+const OF_A_PACKAGE: [&str; 4] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];
+
 /// The binary of the profile that this test was built in.
 ///
 /// # Panics
@@ -62,6 +65,12 @@ fn build(folder: &Path) {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["build", "--bin", "leasehold"]).current_dir(workspace());
+    // What cargo tells the test of its own package: build scripts would take it for theirs, and run anew each time.
+    for (name, _) in std::env::vars_os() {
+        if OF_A_PACKAGE.iter().any(|begins| name.to_string_lossy().starts_with(begins)) {
+            command.env_remove(name);
+        }
+    }
     match folder.file_name().and_then(OsStr::to_str) {
         Some("debug") | None => {}
         Some(profile) => {

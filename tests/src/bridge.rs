@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -17,12 +17,9 @@ use leasehold::bridge::forward::ForwardOptions;
 use leasehold::bridge::server::{Server, ServerOptions};
 use leasehold::bridge::tls::TlsFiles;
 use leasehold::bridge::{BridgeSettings, PathPattern, RouteSettings};
-use leasehold::catalogue::Catalogue;
-use leasehold::component::{CodeCache, Component};
 use leasehold::host::Parts;
 use leasehold::store::sqlite::{Migrate, SqliteStore};
 use leasehold::{Leasehold, Secrets};
-use leasehold_decision::statements::Dialect;
 use leasehold_decision::{Family, policy};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -32,21 +29,19 @@ mod reply;
 
 pub use reply::Reply;
 
-use crate::faulty::FaultyStore;
-use crate::wait::within;
+pub use crate::hosts::folder;
 
-/// Compiled once for all tests of a process.
-static COMPONENT: LazyLock<Arc<Component>> =
-    LazyLock::new(|| Arc::new(Component::built_in(&CodeCache::default()).expect("the component loads")));
+use crate::faulty::FaultyStore;
+use crate::hosts::{catalogue, component};
+use crate::wait::within;
 
 /// A host on a file, with a store that can be made to fail.
 ///
 /// # Panics
 /// It cannot be put together.
 pub async fn host_on(file: &Path) -> (Leasehold, FaultyStore) {
-    let component = Arc::clone(&COMPONENT);
-    let catalogue = Arc::new(Catalogue::read(&component, Dialect::Sqlite).expect("the catalogue is read"));
-    let store = FaultyStore::new(SqliteStore::open(file, catalogue, Migrate::Allowed).await.expect("the file opens"));
+    let component = component();
+    let store = FaultyStore::new(SqliteStore::open(file, catalogue(), Migrate::Allowed).await.expect("the file opens"));
     let secret = ("LEASEHOLD_SECRET_1".to_owned(), "5e".repeat(32));
     let parts = Parts {
         decide: Arc::clone(&component) as Arc<dyn leasehold::decide::Decide>,
@@ -58,17 +53,6 @@ pub async fn host_on(file: &Path) -> (Leasehold, FaultyStore) {
         write_timeout: Duration::from_secs(10),
     };
     (Leasehold::from_parts(parts).await.expect("a host"), store)
-}
-
-/// A folder for a store; in memory where the system has such a place: nothing here depends on the disk.
-///
-/// # Panics
-/// There is none to be had.
-#[must_use]
-pub fn folder() -> TempDir {
-    let memory = Path::new("/dev/shm");
-    let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
-    made.expect("a folder")
 }
 
 /// The settings that ship.
@@ -85,6 +69,7 @@ pub struct Setup {
     routes: Vec<(PathPattern, RouteSettings)>,
     tls: Option<TlsFiles>,
     forward: ForwardOptions,
+    grace: Duration,
     folder: Option<TempDir>,
 }
 
@@ -93,7 +78,15 @@ impl Setup {
     pub fn before(upstream: impl Display) -> Self {
         let upstream = upstream.to_string();
         let upstream = if upstream.contains("://") { upstream } else { format!("http://{upstream}") };
-        Self { upstream, default: route(), routes: Vec::new(), tls: None, forward: ForwardOptions::default(), folder: None }
+        Self {
+            upstream,
+            default: route(),
+            routes: Vec::new(),
+            tls: None,
+            forward: ForwardOptions::default(),
+            grace: Duration::from_secs(30),
+            folder: None,
+        }
     }
 
     /// Changes the settings of all routes that have none of their own.
@@ -129,6 +122,13 @@ impl Setup {
         self
     }
 
+    /// Gives what is under way so long once it is told to stop.
+    #[must_use]
+    pub const fn grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
     /// On the file of a bridge that has ended.
     #[must_use]
     pub fn on_the_file_of(mut self, ended: TempDir) -> Self {
@@ -151,7 +151,7 @@ impl Setup {
             upstream: self.upstream.parse().expect("a URL"),
             forward: self.forward,
             settings: BridgeSettings::new(self.default, self.routes),
-            grace: Duration::from_secs(30),
+            grace: self.grace,
         };
         let server = Server::bind(host.clone(), options).await.expect("the ports open");
         let (url, admin) = (server.url(), server.admin_url().unwrap_or_default());

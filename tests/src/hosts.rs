@@ -1,7 +1,7 @@
 //! Hosts on files of their own, what their actions did, and waiting for conditions.
 //!
 //! The component is loaded once a process. Files lie in memory where the system has such a folder, so that hundreds of cycles cost
-//! no disk; what a test holds of them does not depend on it. Used by `tests/tests/host/`.
+//! no disk. Used by `tests/tests/host/`, and by those that put a bridge in front of a host.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -48,6 +48,17 @@ pub fn catalogue() -> Arc<Catalogue> {
     Arc::clone(READ.get_or_init(|| Arc::new(Catalogue::read(&component(), Dialect::Sqlite).expect("it has a catalogue"))))
 }
 
+/// A folder for a store; in memory where the system has such a place: nothing that a test holds depends on the disk.
+///
+/// # Panics
+/// There is none to be had.
+#[must_use]
+pub fn folder() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    made.expect("a folder for a test")
+}
+
 /// A folder with one store.
 pub struct Bed {
     folder: TempDir,
@@ -63,9 +74,7 @@ impl Bed {
     /// An empty one.
     #[must_use]
     pub fn new() -> Self {
-        let memory = Path::new("/dev/shm");
-        let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
-        Self { folder: folder.expect("a folder for a test") }
+        Self { folder: folder() }
     }
 
     /// The folder.

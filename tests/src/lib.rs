@@ -11,6 +11,8 @@
 //! | [`random`] | seeds, and how a failing case is replayed |
 //! | [`bridge`] | a whole bridge on real ports, and a client that says what it got |
 //! | [`binary`] | the real binary, run to its end |
+//! | [`served`] | the real server as a child process |
+//! | [`require`] | what a test needs from outside, and what it says where that is missing |
 //! | [`upstream`] | an API to be protected, which books what it is asked |
 //! | [`faulty`] | a store that fails when it is told to |
 //! | [`wait`] | waiting for conditions |
@@ -25,7 +27,9 @@ pub mod guard;
 pub mod hosts;
 pub mod model;
 pub mod random;
+pub mod require;
 pub mod scripted;
+pub mod served;
 pub mod upstream;
 pub mod wait;
 pub mod walk;

@@ -2,7 +2,7 @@
 //!
 //! Tests: `tests/tests/host/`, one topic a file: `main.rs`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,8 @@ use crate::component::{CallError, CodeCache, Component, LoadError};
 use crate::cycle::{Cycle, WRITE_TIMEOUT};
 use crate::decide::Decide;
 use crate::keyring::{Keyring, KeyringError, SecretError, Secrets};
-use crate::store::sqlite::{Migrate, OpenError, SqliteStore};
+use crate::metrics::Counts;
+use crate::store::sqlite::{COMMAND_TIMEOUT_MAX_DEFAULT, Migrate, OpenError, SqliteStore, Tuning, command_timeout};
 use crate::store::{Store, StoreUrl};
 
 /// Why a host could not be put together.
@@ -75,6 +76,9 @@ pub struct HostOptions {
     pub secrets: SecretSource,
     /// Settings that replace those that ship.
     pub settings: HashMap<Family, Settings>,
+    /// How long a statement may wait for another process's lock: shorter than every lease. `None`: as
+    /// [`crate::store::sqlite::command_timeout`] says for the shortest one.
+    pub command_timeout: Option<Duration>,
 }
 
 impl HostOptions {
@@ -87,6 +91,7 @@ impl HostOptions {
             code_cache: CodeCache::default(),
             secrets: SecretSource::BesideStore,
             settings: HashMap::new(),
+            command_timeout: None,
         }
     }
 }
@@ -119,6 +124,7 @@ pub(crate) struct Inner {
     pub(crate) settings: HashMap<Family, Settings>,
     pub(crate) tasks: TaskTracker,
     pub(crate) closing: CancellationToken,
+    pub(crate) counts: Counts,
 }
 
 /// The parts, for those who bring a store or a decider of their own.
@@ -152,7 +158,9 @@ impl Leasehold {
         let component = Arc::new(component);
         let StoreUrl::Sqlite(path) = &options.store;
         let catalogue = Arc::new(Catalogue::read(&component, Dialect::Sqlite)?);
-        let store = SqliteStore::open(path, catalogue, options.migrate).await?;
+        let leases = all_settings(&component, &options.settings)?;
+        let tuning = Tuning { command_timeout: command_timeout_for(&leases, options.command_timeout)?, ..Tuning::default() };
+        let store = SqliteStore::open_with(path, catalogue, options.migrate, tuning).await?;
         let secrets = match options.secrets {
             SecretSource::Given(secrets) => Some(secrets),
             SecretSource::None => None,
@@ -194,15 +202,7 @@ impl Leasehold {
             }
             None => None,
         };
-        let mut settings = HashMap::new();
-        for family in Family::ALL {
-            let chosen = match parts.settings.get(&family) {
-                Some(chosen) => *chosen,
-                None => parts.component.default_settings(family)?,
-            };
-            check_settings(family, &chosen)?;
-            settings.insert(family, chosen);
-        }
+        let settings = all_settings(&parts.component, &parts.settings)?;
         let cycle = Cycle { decide: parts.decide, store: parts.store, write_timeout: parts.write_timeout };
         Ok(Self {
             inner: Arc::new(Inner {
@@ -213,6 +213,7 @@ impl Leasehold {
                 settings,
                 tasks: TaskTracker::new(),
                 closing: CancellationToken::new(),
+                counts: Counts::default(),
             }),
         })
     }
@@ -242,6 +243,18 @@ impl Leasehold {
         self.inner.keyring.as_deref()
     }
 
+    /// How many renewals of this host found their record moved.
+    #[must_use]
+    pub fn leases_lost(&self) -> u64 {
+        self.inner.counts.leases_lost()
+    }
+
+    /// How many ends of this host came too late and were refused, by the outcome that refused them.
+    #[must_use]
+    pub fn late_ends(&self) -> BTreeMap<&'static str, u64> {
+        self.inner.counts.late_ends()
+    }
+
     /// Whether this host can take requests: the store's clock answers, and every version of the secrets is known here.
     ///
     /// # Errors
@@ -268,6 +281,43 @@ impl Leasehold {
 
 /// A heartbeat renews the lease every third of it: below this, a busy moment would lose it.
 pub const LEASE_MS_MIN: u64 = 100;
+
+/// Those of every family: the given ones, and those that ship.
+fn all_settings(component: &Component, given: &HashMap<Family, Settings>) -> Result<HashMap<Family, Settings>, HostError> {
+    let mut settings = HashMap::new();
+    for family in Family::ALL {
+        let chosen = match given.get(&family) {
+            Some(chosen) => *chosen,
+            None => component.default_settings(family)?,
+        };
+        check_settings(family, &chosen)?;
+        settings.insert(family, chosen);
+    }
+    Ok(settings)
+}
+
+/// The given one, which is refused where a lease is not longer; else the one that goes with the shortest lease.
+fn command_timeout_for(settings: &HashMap<Family, Settings>, given: Option<Duration>) -> Result<Duration, HostError> {
+    let leases = Family::ALL.into_iter().filter_map(|family| Some((family, settings.get(&family)?.lease)));
+    let shortest = leases.min_by_key(|(_, lease)| *lease);
+    let Some((family, lease)) = shortest.map(|(family, lease)| (family, Duration::from_millis(lease))) else {
+        return Ok(given.unwrap_or(COMMAND_TIMEOUT_MAX_DEFAULT));
+    };
+    match given {
+        None => Ok(command_timeout(lease)),
+        Some(given) if given < lease => Ok(given),
+        Some(given) => Err(HostError::Settings { family: family.name(), what: command_timeout_fault(given, lease) }),
+    }
+}
+
+/// What to change where a statement may wait for as long as a lease.
+pub(crate) fn command_timeout_fault(timeout: Duration, lease: Duration) -> String {
+    format!(
+        "a statement may wait {} ms for a lock, and a lease of {} ms would be over by then: shorten the one, or lengthen the other",
+        timeout.as_millis(),
+        lease.as_millis()
+    )
+}
 
 fn check_settings(family: Family, settings: &Settings) -> Result<(), HostError> {
     let refused = |what: String| HostError::Settings { family: family.name(), what };

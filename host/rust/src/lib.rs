@@ -14,7 +14,7 @@
 //! | [`cycle`] | read, decide, swap; read again where it changed nothing |
 //! | [`executor`] | claim, start, action, heartbeat, end; recovery; sweep |
 //! | [`host`] | all of it, put together once |
-//! | [`metrics`] | what is counted |
+//! | `metrics` | what is counted |
 //! | `bridge` | the HTTP bridge: a tower layer, a reverse proxy (feature `bridge`) |
 //! | `cli` | the `leasehold` program (feature `cli`) |
 //!
@@ -32,7 +32,7 @@ pub mod executor;
 pub mod host;
 pub mod ids;
 pub mod keyring;
-pub mod metrics;
+mod metrics;
 pub mod store;
 
 pub use executor::claim::{Answered, ClaimAnswer, ClaimError, ClaimRequest, Key};

@@ -138,3 +138,29 @@ async fn an_end_that_came_too_late_is_counted() {
     says(&text, "leasehold_requests_total{outcome=\"late\"} 1");
     assert!(!text.contains("outcome=\"executed\""), "a late end is no success:\n{text}");
 }
+
+/// The caller has its answer, and nobody waits for the end any more when it is refused at last: it was not counted.
+#[tokio::test]
+async fn an_end_that_came_too_late_behind_its_callers_back_is_counted() {
+    let gate = Gate::default();
+    let upstream = Upstream::gated(&gate).await;
+    let bridge = Setup::before(upstream.address).with(|route| route.record.lease = 300).start().await;
+    let (renew, complete) = (Step::Write(StatementName::Renew), Step::Write(StatementName::Complete));
+    bridge.store.fail(move |step| if step == renew || step == complete { Fault::Refuse } else { Fault::None });
+    let first = bridge.sending(bridge.posting("/charges", "k", "{}"));
+    upstream.has_booked(1).await;
+    gate.open();
+    first.await.unwrap().is(201, "charge 1");
+    says(&metrics(&bridge).await, "leasehold_requests_total{outcome=\"settle-pending\"} 1");
+    leasehold_tests::wait::eventually("the lease to be over", async || {
+        bridge.post("/charges", "k", "{}").await.text().contains("recovery-required").then_some(())
+    })
+    .await;
+    bridge.store.heal();
+    leasehold_tests::wait::eventually("the late end to be counted", async || {
+        let line = "leasehold_late_ends_total{outcome=\"stale-revision\"} 1";
+        metrics(&bridge).await.lines().any(|found| found == line).then_some(())
+    })
+    .await;
+    says(&metrics(&bridge).await, "leasehold_late_ends_total{outcome=\"stale-revision\"} 1");
+}

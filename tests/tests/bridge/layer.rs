@@ -173,3 +173,21 @@ async fn a_caller_that_goes_away_does_not_stop_the_handler() {
     gate.open();
     ask(&app, "k").await.is_replay(200, "done");
 }
+
+/// Of a small answer of known length, as an upstream of HTTP/2 sends it: they were dropped.
+#[tokio::test]
+async fn trailers_of_a_small_answer_are_passed_on_and_not_stored() {
+    let kept = kept().await;
+    let inner = tower::service_fn(async |_: Request<Body>| {
+        let fields = http::HeaderMap::from_iter([(http::HeaderName::from_static("x-sum"), http::HeaderValue::from_static("7"))]);
+        let body = http_body_util::Full::new(Bytes::from("ok")).with_trailers(std::future::ready(Some(Ok(fields))));
+        Ok::<_, std::convert::Infallible>(Response::new(Body::new(body)))
+    });
+    let app = kept.layer().layer(inner);
+    let ask = async || app.clone().oneshot(request("k")).await.unwrap().into_body().collect().await.unwrap();
+    let first = ask().await;
+    assert_eq!(first.trailers().map(|fields| fields["x-sum"].as_bytes()), Some(&b"7"[..]));
+    assert_eq!(first.to_bytes(), "ok");
+    let replay = ask().await;
+    assert!(replay.trailers().is_none() && replay.to_bytes() == "ok");
+}

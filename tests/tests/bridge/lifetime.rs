@@ -1,5 +1,7 @@
 //! Work that outlives its caller, its lease, or the server.
 
+use std::time::Duration;
+
 use leasehold::Verdict;
 use leasehold::bridge::RouteSettings;
 use leasehold::executor::recovery::{Reference, VerdictRequest};
@@ -185,5 +187,25 @@ async fn work_without_a_caller_is_finished_too() {
     assert!(finished);
     let bridge = Setup::before(upstream.address).on_the_file_of(folder).start().await;
     bridge.post("/charges", "k", "{}").await.is_replay(201, "charge 1");
+    assert_eq!(upstream.effects(), 1);
+}
+
+/// The grace runs out: what is under way is cut, said so, and in doubt for whoever asks the next server.
+#[tokio::test]
+async fn a_grace_that_runs_out_leaves_what_was_cut_in_doubt() {
+    let upstream = Upstream::gated(&Gate::default()).await;
+    let bridge = Setup::before(upstream.address).with(short_lease).grace(Duration::from_millis(100)).start().await;
+    let mut client = Wire::to(bridge.address()).await;
+    client.send(REQUEST).await;
+    upstream.has_booked(1).await;
+    let (finished, folder) = bridge.end().await;
+    assert!(!finished, "it says that all was finished");
+    assert_eq!(client.closed().await, "");
+    let bridge = Setup::before(upstream.address).with(short_lease).on_the_file_of(folder).start().await;
+    eventually("the lease to be over", async || {
+        let reply = bridge.post("/charges", "k", "{}").await;
+        reply.text().contains("recovery-required").then(|| reply.recovery())
+    })
+    .await;
     assert_eq!(upstream.effects(), 1);
 }

@@ -1,6 +1,7 @@
 //! Bodies that are not held: events pass as they come, in both directions, and an answer ends only once it is stored.
 
 use std::sync::Mutex;
+use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -199,4 +200,107 @@ async fn half_a_request_is_none() {
     bridge.settle_down().await;
     assert_eq!((upstream.effects(), bridge.store.asked(Step::Read)), (0, 0));
     bridge.send(bridge.posting("/charges", "k", Body::from("{}"))).await.is(201, "charge 1");
+}
+
+// Clients that take their time.
+
+const PIECE: usize = 64 << 10;
+const PIECES: usize = 400;
+const HEAD: &str =
+    "POST /charges HTTP/1.1\r\nhost: a\r\nidempotency-key: k\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n";
+
+/// More than all buffers on the way hold, of unknown length.
+async fn flood() -> Upstream {
+    Upstream::start(async |_| {
+        let (send, body) = Pieces::channel();
+        for _ in 0..PIECES {
+            send.send(Bytes::from(vec![b'x'; PIECE])).unwrap();
+        }
+        Ok(answer(201, body))
+    })
+    .await
+}
+
+async fn replay_of_the_flood(bridge: &Bridge) {
+    let replay = eventually("the answer to be stored", async || {
+        let reply = bridge.post("/charges", "k", "{}").await;
+        reply.replayed().then_some(reply)
+    })
+    .await;
+    assert_eq!((replay.status, replay.body.len()), (201, PIECE * PIECES));
+}
+
+/// It was cut from its answer, and the answer ended as if that were all of it.
+#[tokio::test]
+async fn a_client_that_takes_nothing_for_too_long_is_cut_off_and_its_answer_never_looks_whole() {
+    let upstream = flood().await;
+    let setup = Setup::before(upstream.address).with(|route| {
+        route.keep_body_max = 32 << 20;
+        route.client_stall_max = Duration::from_millis(100);
+    });
+    let bridge = setup.start().await;
+    let mut client = crate::net::Wire::to(bridge.address()).await;
+    client.send(format!("{}{{}}", HEAD.replace("host: a", "host: a\r\nconnection: close"))).await;
+    let head = client.head().await;
+    assert!(head.starts_with("HTTP/1.1 201") && head.contains("chunked"), "{head}");
+    replay_of_the_flood(&bridge).await;
+    let came = within("the end", client.closed()).await;
+    assert!(came.len() < PIECE * PIECES && !came.ends_with("0\r\n\r\n"), "it looks whole: {} bytes", came.len());
+    assert_eq!(upstream.effects(), 1);
+}
+
+#[tokio::test]
+async fn a_client_that_pauses_for_less_gets_all_of_it() {
+    let upstream = flood().await;
+    let bridge = Setup::before(upstream.address).with(|route| route.keep_body_max = 32 << 20).start().await;
+    let mut client = crate::net::Wire::to(bridge.address()).await;
+    client.send(format!("{}{{}}", HEAD.replace("host: a", "host: a\r\nconnection: close"))).await;
+    client.head().await;
+    bridge.settle_down().await;
+    bridge.post("/charges", "k", "{}").await.problem(409, "request-in-progress");
+    let came = within("the end", client.closed()).await;
+    assert!(came.len() > PIECE * PIECES && came.ends_with("0\r\n\r\n"), "{} bytes", came.len());
+    replay_of_the_flood(&bridge).await;
+}
+
+/// A request whose body does not come has asked for nothing.
+#[tokio::test]
+async fn a_body_that_takes_too_long_is_408_and_one_that_takes_less_is_taken() {
+    let upstream = Upstream::charging().await;
+    let bridge = Setup::before(upstream.address).with(|route| route.body_timeout = Duration::from_millis(100)).start().await;
+    let mut client = crate::net::Wire::to(bridge.address()).await;
+    client.send(format!("{HEAD}{{")).await;
+    let head = within("an answer", client.head()).await;
+    assert!(head.starts_with("HTTP/1.1 408"), "{head}");
+    assert_eq!((upstream.effects(), bridge.store.asked(Step::Read)), (0, 0));
+    let bridge = Bridge::before(upstream.address).await;
+    let mut client = crate::net::Wire::to(bridge.address()).await;
+    client.send(format!("{HEAD}{{")).await;
+    bridge.settle_down().await;
+    client.send("}").await;
+    let (head, body) = within("an answer", client.message()).await;
+    assert!(head.starts_with("HTTP/1.1 201") && body == "charge 1", "{head}");
+}
+
+// Trailers.
+
+/// They go to the caller, in the one form that HTTP/1.1 has for them, and are not stored.
+#[tokio::test]
+async fn trailers_behind_chunks_are_passed_on() {
+    let address = raw(|_, mut wire| async move {
+        wire.message().await;
+        wire.send("HTTP/1.1 201 Created\r\ntrailer: x-sum\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nx-sum: 7\r\n\r\n")
+            .await;
+        wire.closed().await;
+    })
+    .await;
+    let bridge = Bridge::before(address).await;
+    let mut client = crate::net::Wire::to(bridge.address()).await;
+    client.send(format!("{}{{}}", HEAD.replace("host: a", "host: a\r\nte: trailers\r\nconnection: te"))).await;
+    let head = client.head().await;
+    assert!(head.starts_with("HTTP/1.1 201") && head.contains("trailer: x-sum"), "{head}");
+    assert_eq!(client.until("\r\n\r\n").await, "2\r\nok\r\n0\r\nx-sum: 7\r\n\r\n");
+    let replay = bridge.post("/charges", "k", "{}").await;
+    replay.is_replay(201, "ok");
+    assert_eq!(replay.header("trailer"), None);
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::Request;
 use http_body_util::BodyExt as _;
+use leasehold::bridge::forward::ForwardOptions;
 use leasehold_tests::bridge::{Bridge, Reply, Setup};
 use leasehold_tests::upstream::{Gate, Pieces, Upstream, answer, charged};
 use leasehold_tests::wait::within;
@@ -168,4 +169,17 @@ async fn a_request_without_a_key_is_told_of_the_upstream_too() {
     let bridge = Bridge::before(upstream.address).await;
     let request = Request::post(format!("{}/charges", bridge.url)).body("{}".into()).unwrap();
     bridge.send(request).await.problem(502, "upstream-broke");
+}
+
+/// Reaching the upstream may take longer than its answer: the limits of the two were added up with a constant for the first, so that an
+/// upstream that was never reached was taken for a silent one, and the request for one in doubt.
+#[tokio::test]
+async fn a_slow_way_to_the_upstream_is_no_silence() {
+    // Takes the connection, and never answers the hand-shake.
+    let address = raw(|_, wire| wire.closed_binary()).await;
+    let forward = ForwardOptions { connect_timeout: Duration::from_millis(5_400), ..ForwardOptions::default() };
+    let setup = Setup::before(format!("https://localhost:{}", address.port())).forward(forward);
+    let bridge = setup.with(|route| route.upstream_timeout = Duration::from_millis(100)).start().await;
+    bridge.post("/charges", "k", "{}").await.problem(503, "upstream-unreachable");
+    assert!(bridge.host.waiting(leasehold::Family::Idempotency, 10).await.unwrap().0.is_empty());
 }

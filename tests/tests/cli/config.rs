@@ -1,6 +1,10 @@
 //! One error for all that is wrong with a server's settings, before anything is opened.
 
+use std::path::Path;
+
 use leasehold_tests::binary::program;
+
+use crate::net::Certificates;
 
 const FILE: &str = "\
 leese = \"1s\"
@@ -47,4 +51,31 @@ fn one_error_lists_everything_and_nothing_is_opened() {
 fn an_empty_command_line_says_what_is_needed() {
     let told = program(&["serve"]).fails(2);
     assert!(told.contains("--upstream is missing") && told.contains("--store is missing"), "{told}");
+}
+
+/// They were first found out when the port was opened, one at a time.
+#[test]
+fn certificates_and_keys_that_cannot_be_used_are_among_all_that_is_wrong() {
+    let (mine, other) = (Certificates::for_localhost(), Certificates::for_localhost());
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    let (certificate, key, another) = (text(&mine.server.certificates), text(&mine.server.key), text(&other.server.key));
+    let store = format!("sqlite:{}", mine.folder.path().join("leasehold.db").display());
+    let told = |certificate: &str, key: &str| {
+        let args = ["serve", "--store", &store, "--wait", "5", "--tls-cert", certificate, "--tls-key", key];
+        program(&args).fails(2)
+    };
+    for (certificate, key, fault) in [
+        (&certificate, &another, "  --tls-cert with --tls-key: the certificate in "),
+        (&key, &key, "  --tls-cert: "),
+        (&certificate, &certificate, "  --tls-key: "),
+    ] {
+        let told = told(certificate, key);
+        for fault in [fault, "  --upstream is missing", "  --wait: "] {
+            assert!(told.lines().any(|line| line.starts_with(fault)), "{fault:?} is not told:\n{told}");
+        }
+    }
+    let told = told(&certificate, &key);
+    assert!(!told.contains("--tls-"), "they belong together:\n{told}");
+    let line = std::fs::read_to_string(&other.server.key).unwrap();
+    assert!(!told.contains(line.lines().nth(1).unwrap()));
 }

@@ -20,3 +20,6 @@ mod secret;
 mod store;
 mod upkeep;
 mod vectors;
+
+#[path = "../net/mod.rs"]
+mod net;

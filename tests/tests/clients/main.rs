@@ -9,7 +9,6 @@
 //! | `client` | the three clients: where they are found, how they are started |
 //! | `line` | the way between client and bridge: it loses and cuts answers, and notes what went over it |
 //! | `payments` | the upstream, and its ledger |
-//! | `server` | `leasehold serve` as a child process |
 //!
 //! The clients' programs are in `tests/clients/`, whose `install` installs them. Where one is missing its tests say `skipped: no ...`
 //! aloud, and fail if `LEASEHOLD_REQUIRE_SERVERS` is 1. No retries and no waiting for time here: the clients do both.
@@ -18,7 +17,6 @@ mod client;
 mod line;
 mod mishap;
 mod payments;
-mod server;
 
 use client::Client;
 

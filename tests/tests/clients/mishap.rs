@@ -3,13 +3,15 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use leasehold_tests::binary::leasehold;
+use leasehold_tests::served::Served;
 use leasehold_tests::upstream::Gate;
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::client::{Call, Client, Held};
 use crate::line::{Closed, Fault, Line};
 use crate::payments::{Act, Payments, charge};
-use crate::server::Server;
 
 /// A try that is not given up: longer than anything takes on a busy machine.
 const PATIENT: Duration = Duration::from_secs(50);
@@ -32,18 +34,25 @@ fn charged_once(replayed: bool) -> Held {
     Held { status: 201, replayed, body: charge(1) }
 }
 
+/// The real one, on a file of its own.
+async fn server(upstream: SocketAddr) -> (Served, TempDir) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("leasehold.db");
+    (Served::start(leasehold(), &file, upstream, &["--key", "required"]).await, folder)
+}
+
 /// Everything that a single client needs.
 struct Scene {
     payments: Payments,
     line: Line,
-    _server: Server,
+    _server: (Served, TempDir),
 }
 
 impl Scene {
     async fn set(acts: impl IntoIterator<Item = Act>, fault: Fault) -> Self {
         let payments = Payments::open(acts).await;
-        let server = Server::before(payments.address).await;
-        let line = Line::to(server.address, fault).await;
+        let server = server(payments.address).await;
+        let line = Line::to(server.0.address, fault).await;
         Self { payments, line, _server: server }
     }
 
@@ -83,8 +92,8 @@ pub async fn refused(client: Client) {
     }
     let payments = Payments::open([]).await;
     let closed = Closed::new();
-    let server = Server::before(closed.address).await;
-    let line = Line::to(server.address, Fault::None).await;
+    let server = server(closed.address).await;
+    let line = Line::to(server.0.address, Fault::None).await;
     let call = call(&line);
     let opened = async {
         line.has_answered(503).await;
@@ -165,8 +174,8 @@ pub async fn crowd(clients: &[Client; 3]) {
     }
     let gate = Gate::default();
     let payments = Payments::open([Act::Hold(gate.clone())]).await;
-    let server = Server::before(payments.address).await;
-    let lines = [line_to(server.address).await, line_to(server.address).await, line_to(server.address).await];
+    let server = server(payments.address).await;
+    let lines = [line_to(server.0.address).await, line_to(server.0.address).await, line_to(server.0.address).await];
     let payloads = [PAYLOAD, r#"{ "amount": 1999, "order": 1 }"#, "{\"order\":1,\n\"amount\":1999}"];
     let calls: Vec<Call> =
         lines.iter().zip(payloads).map(|(line, payload)| Call { payload: payload.to_owned(), ..call(line) }).collect();

@@ -8,9 +8,7 @@ use leasehold::component::{BUILT_IN, CodeCache, Component};
 use leasehold::decide::{Call, Decide, Native};
 use leasehold_decision::packed::{self, Request, packed};
 use leasehold_decision::policy::default_settings;
-use leasehold_decision::{
-    AdvanceArgs, AdvanceKind, ClaimArgs, Decision, InspectArgs, OwnerTuple, Record, ReleaseArgs, ResolveArgs, Token, keys,
-};
+use leasehold_decision::{AdvanceArgs, AdvanceKind, ClaimArgs, Decision, OwnerTuple, Record, Token, keys};
 use leasehold_tests::documents::well_formed;
 use leasehold_tests::hosts::component;
 use leasehold_tests::model;
@@ -35,49 +33,6 @@ fn the_committed_component_imports_nothing_and_is_small() {
     }
 }
 
-/// A call as the component takes it, from the document's.
-fn call(call: &packed::Call) -> leasehold_decision::Call {
-    use leasehold_decision::Call as To;
-    let token = |hex: &str| Token::from_hex(hex).expect("64 digits");
-    let tuple = |given: &packed::Tuple| OwnerTuple {
-        owner: token(&given.owner),
-        operation: keys::name(&given.operation),
-        attempt: given.attempt,
-        revision: given.revision,
-    };
-    match call {
-        packed::Call::Claim { owner, operation, fingerprint, codec, .. } => To::Claim(ClaimArgs {
-            owner: token(owner),
-            operation: keys::name(operation),
-            fingerprint: fingerprint.as_deref().map(token),
-            codec: codec.as_deref().map(keys::name),
-        }),
-        packed::Call::Inspect { owner, operation, fingerprint } => To::Inspect(InspectArgs {
-            owner: token(owner),
-            operation: keys::name(operation),
-            fingerprint: fingerprint.as_deref().map(token),
-        }),
-        packed::Call::Advance { tuple: given, kind, transition, digest, reason } => To::Advance(AdvanceArgs {
-            tuple: tuple(given),
-            kind: *kind,
-            transition: keys::name(transition),
-            digest: digest.as_deref().map(token),
-            reason_given: reason.is_some(),
-        }),
-        packed::Call::Release { tuple: given, transition } => {
-            To::Release(ReleaseArgs { tuple: tuple(given), transition: keys::name(transition) })
-        }
-        packed::Call::Resolve { transition, attempt, revision, verdict, digest, extra_attempts } => To::Resolve(ResolveArgs {
-            transition: keys::name(transition),
-            attempt: *attempt,
-            revision: *revision,
-            verdict: *verdict,
-            digest: digest.as_deref().map(token),
-            extra_attempts: *extra_attempts,
-        }),
-    }
-}
-
 /// What the rich form is asked.
 struct Asked {
     request: Request,
@@ -90,11 +45,7 @@ impl Asked {
     fn parse(document: &str) -> Option<Self> {
         let request = Request::parse(document).ok()?;
         let before = request.before.as_ref().map(leasehold_decision::Row::record).transpose().ok()?;
-        let readable = match &request.call {
-            packed::Call::Claim { readable_codecs, .. } => readable_codecs.iter().map(|codec| keys::name(codec)).collect(),
-            _ => Vec::new(),
-        };
-        Some(Self { call: call(&request.call), request, before, readable })
+        Some(Self { call: request.call.tokens(), readable: request.call.readable_codecs(), request, before })
     }
 
     fn by(&self, decide: &dyn Decide) -> Decision {

@@ -1,5 +1,6 @@
 //! Files that cannot be used: every refusal says what to do, and nothing is lost.
 
+use std::collections::HashMap;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -7,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leasehold::host::{HostOptions, secrets_beside};
-use leasehold::store::sqlite::{Migrate, SqliteStore, Tuning};
-use leasehold::{Digest, End, Execution, Leasehold, Outcome, Settlement, State, StoreUrl};
+use leasehold::store::sqlite::{COMMAND_TIMEOUT_MAX_DEFAULT, Migrate, SqliteStore, Tuning, command_timeout};
+use leasehold::{Digest, End, Execution, Family, Leasehold, Outcome, Settlement, State, StoreUrl};
 use leasehold_tests::hosts::{
     Bed, Ledger, ask, catalogue, charge, code_cache, hold, host_of, parts, request, row, settings, store_file, until,
 };
@@ -19,7 +20,7 @@ use super::child::command;
 /// The user that owns nothing.
 const NOBODY: u32 = 65_534;
 const SHORT: Tuning =
-    Tuning { busy_timeout: Duration::from_millis(50), acquire_timeout: Duration::from_millis(500), pages_max: None };
+    Tuning { command_timeout: Duration::from_millis(50), acquire_timeout: Duration::from_millis(500), pages_max: None };
 
 async fn tuned(bed: &Bed, tuning: Tuning) -> Leasehold {
     let store = SqliteStore::open_with(&bed.file(), catalogue(), Migrate::Allowed, tuning).await.unwrap();
@@ -233,4 +234,33 @@ async fn a_store_whose_secrets_are_lost_is_refused_and_no_other_secret_is_made()
     let host = Leasehold::open(options(&file)).await.unwrap();
     host.ready().await.unwrap();
     assert!(host.claim(request("x")).await.is_ok());
+}
+
+/// A statement waited five seconds for a lock, whatever the lease: a renewal was told only when its lease was long over.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_statement_waits_for_a_lock_shorter_than_the_shortest_lease() {
+    let bed = Bed::new();
+    let with = |lease, command_timeout| {
+        let settings = HashMap::from([(Family::Inbox, settings(lease))]);
+        HostOptions { settings, command_timeout, ..options(&store_file(bed.folder())) }
+    };
+    for (lease, timeout, family) in [(400, 400, "inbox"), (400, 401, "inbox"), (60_000, 30_000, "idempotency")] {
+        let error = Leasehold::open(with(lease, Some(Duration::from_millis(timeout)))).await.unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{family}: a statement may wait")) && error.contains("shorten the one"), "{error}");
+    }
+    assert!(!bed.file().exists(), "something was opened");
+    drop(Leasehold::open(with(400, Some(Duration::from_millis(399)))).await.unwrap());
+    let host = Leasehold::open(with(400, None)).await.unwrap();
+    let lock = sqlx::sqlite::SqliteConnectOptions::new().filename(bed.file());
+    let mut lock = SqliteConnection::connect_with(&lock).await.unwrap();
+    let held = lock.begin_with("BEGIN IMMEDIATE").await.unwrap();
+    let begun = std::time::Instant::now();
+    let error = host.claim(request("x")).await.unwrap_err().to_string();
+    assert!(error.contains("held the file's lock for too long"), "{error}");
+    assert!(begun.elapsed() < COMMAND_TIMEOUT_MAX_DEFAULT, "it waited as if no lease were short");
+    held.rollback().await.unwrap();
+    assert!(host.claim(request("x")).await.is_ok());
+    for (lease, timeout) in [(100, 50), (9_999, 4_999), (10_000, 5_000), (600_000, 5_000)] {
+        assert_eq!(command_timeout(Duration::from_millis(lease)).as_millis(), timeout);
+    }
 }

@@ -1,7 +1,7 @@
 //! From a claim to its end on a real file: replay, heartbeat, cancellation, callers that go away, actions that fail.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use leasehold::executor::recovery::Reference;
@@ -74,6 +74,33 @@ async fn a_heartbeat_keeps_a_short_lease_for_as_long_as_the_action_runs() {
     assert!(matches!(settlement, Settlement::Stored { state: State::Completed, .. }), "{settlement:?}");
 }
 
+/// The reply to a renewal is lost, and the store cannot be asked for a moment: the renewal is one's own all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_heartbeat_whose_reply_is_lost_goes_on_and_loses_no_lease() {
+    let bed = Bed::new();
+    let (lost, refusals) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let (script, refused) = (Arc::clone(&lost), Arc::clone(&refusals));
+    let (host, _) = bed
+        .faulty(settings(900), move |operation| match operation.kind {
+            Kind::Swap(StatementName::Renew) if !script.swap(true, Ordering::SeqCst) => Some(Fault::LoseReply),
+            _ if script.load(Ordering::SeqCst) && refused.fetch_add(1, Ordering::SeqCst) < 2 => Some(Fault::Refuse),
+            _ => None,
+        })
+        .await;
+    let clean = bed.host(settings(900)).await;
+    let started = hold(&host, "a").await.start().await.unwrap();
+    let first = row(&clean, "a").await.unwrap().row.lease_until.unwrap();
+    until("the lease is two seconds on", || async {
+        (row(&clean, "a").await.unwrap().row.lease_until.unwrap() >= first + 2_000).then_some(())
+    })
+    .await;
+    assert!(refusals.load(Ordering::SeqCst) >= 2);
+    assert!(started.ticket().may_send().is_ok() && !started.ticket().cancelled().is_cancelled());
+    assert_eq!(host.leases_lost(), 0);
+    let settlement = started.settle(End::Success(Vec::new()), PATIENCE).await;
+    assert!(matches!(settlement, Settlement::Stored { state: State::Completed, .. }), "{settlement:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_action_is_told_when_its_record_has_moved() {
     let bed = Bed::new();
@@ -91,7 +118,9 @@ async fn an_action_is_told_when_its_record_has_moved() {
     held_up.store(false, Ordering::SeqCst);
     tokio::time::timeout(PATIENCE, ticket.cancelled().cancelled()).await.expect("the cancellation fires");
     assert!(ticket.may_send().is_err());
+    until("the loss is counted", || async { (host.leases_lost() == 1).then_some(()) }).await;
     assert!(matches!(started.settle(End::Success(Vec::new()), PATIENCE).await, Settlement::Late(_)));
+    assert_eq!(host.late_ends(), std::collections::BTreeMap::from([("stale-revision", 1)]));
 }
 
 /// A heartbeat behind an end found the record completed, and took that for a lost lease: the action's token fired, the metric rose.

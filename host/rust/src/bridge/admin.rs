@@ -37,6 +37,8 @@ async fn text(State((host, metrics)): State<(Leasehold, BridgeMetrics)>) -> impl
             Err(error) => tracing::warn!(family = family.name(), %error, "what waits for a verdict could not be counted"),
         }
     }
+    metrics.set_late(host.late_ends());
+    metrics.set_leases_lost(host.leases_lost());
     match metrics.text() {
         Ok(text) => (StatusCode::OK, [(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text),
         Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, [(CONTENT_TYPE, "text/plain")], String::new()),

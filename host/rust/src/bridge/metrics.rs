@@ -2,7 +2,8 @@
 //!
 //! Knows no key, body or principal. Tests: `tests/tests/bridge/admin.rs`.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use leasehold_decision::http::{Refusal, problem};
@@ -27,6 +28,8 @@ struct Counted {
     registry: Registry,
     outcomes: Family<OutcomeLabel, Counter>,
     late: Family<OutcomeLabel, Counter>,
+    /// What the counters of late ends stood at when they were told last.
+    late_told: Mutex<BTreeMap<&'static str, u64>>,
     seconds: Histogram,
     waiting: Family<FamilyLabel, Gauge>,
     leases_lost: Gauge,
@@ -61,7 +64,7 @@ impl Default for BridgeMetrics {
         );
         registry.register("recovery_waiting", "Records that wait for a verdict", waiting.clone());
         registry.register("leases_lost", "Renewals that found their record moved, since the process began", leases_lost.clone());
-        Self(Arc::new(Counted { registry, outcomes, late, seconds, waiting, leases_lost }))
+        Self(Arc::new(Counted { registry, outcomes, late, late_told: Mutex::default(), seconds, waiting, leases_lost }))
     }
 }
 
@@ -74,8 +77,15 @@ impl BridgeMetrics {
         self.count(refusal_name(refusal));
     }
 
-    pub(super) fn count_late(&self, outcome: &str) {
-        self.0.late.get_or_create(&OutcomeLabel { outcome: outcome.to_owned() }).inc();
+    /// The host's count of late ends, by outcome: it goes up alone.
+    pub(super) fn set_late(&self, counts: BTreeMap<&'static str, u64>) {
+        let mut told = self.0.late_told.lock().unwrap_or_else(PoisonError::into_inner);
+        for (outcome, count) in counts {
+            let before = told.entry(outcome).or_default();
+            let counter = self.0.late.get_or_create(&OutcomeLabel { outcome: outcome.to_owned() });
+            counter.inc_by(count.saturating_sub(*before));
+            *before = count.max(*before);
+        }
     }
 
     pub(super) fn request_took(&self, time: Duration) {
@@ -87,9 +97,12 @@ impl BridgeMetrics {
         gauge.set(i64::try_from(records).unwrap_or(i64::MAX));
     }
 
+    pub(super) fn set_leases_lost(&self, leases: u64) {
+        self.0.leases_lost.set(i64::try_from(leases).unwrap_or(i64::MAX));
+    }
+
     /// In the OpenMetrics text format.
     pub(super) fn text(&self) -> Result<String, std::fmt::Error> {
-        self.0.leases_lost.set(i64::try_from(crate::metrics::leases_lost()).unwrap_or(i64::MAX));
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &self.0.registry)?;
         Ok(text)

@@ -3,7 +3,7 @@
 //! Knows no command line. Tests: `tests/tests/bridge/`.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use leasehold_decision::Family;
 use tokio_util::sync::CancellationToken;
@@ -72,7 +72,8 @@ impl Server {
     /// An address or a certificate cannot be used.
     pub async fn bind(host: Leasehold, options: ServerOptions) -> Result<Self, ServerError> {
         let forward = Forward::new(options.upstream, &options.forward)?;
-        let layer = IdempotencyLayer::new(host.clone(), options.settings);
+        let settings = options.settings.with_connect_timeout(options.forward.connect_timeout);
+        let layer = IdempotencyLayer::new(host.clone(), settings);
         let public = Listener::bind(options.listen, options.tls.as_ref()).await?;
         let admin = match options.admin {
             Some(address) => Some(Listener::bind(address, None).await?),
@@ -102,12 +103,19 @@ impl Server {
             let routes = admin::router(self.host.clone(), self.layer.metrics().clone());
             tokio::spawn(listener.serve(routes, admin_stop.clone(), Duration::from_secs(1)))
         });
-        let ended = self.public.serve(self.proxy, shutdown, self.grace).await;
+        let (stop, grace) = (shutdown.clone(), self.grace);
+        // The grace begins with the stop, for connections and for what goes on without one.
+        let over = async move {
+            stop.cancelled().await;
+            Instant::now().checked_add(grace)
+        };
+        let (ended, over) = tokio::join!(self.public.serve(self.proxy, shutdown, grace), over);
         if ended.cut > 0 {
             tracing::warn!(connections = ended.cut, "the grace was over: connections were cut");
         }
         let _ = background.await;
-        let finished = self.host.close(CLOSE_GRACE.max(self.grace)).await;
+        let left = over.map_or(grace, |over| over.saturating_duration_since(Instant::now()));
+        let finished = self.host.close(CLOSE_GRACE.max(left)).await;
         admin_stop.cancel();
         if let Some(admin) = admin {
             let _ = admin.await;

@@ -8,6 +8,7 @@ use http::Method;
 use leasehold_decision::Settings;
 use leasehold_decision::http::Rules;
 
+use super::forward::CONNECT_TIMEOUT_DEFAULT;
 use super::principal::Principal;
 
 /// Largest request body that is held, in bytes, unless a route says otherwise.
@@ -22,6 +23,11 @@ pub const KEEP_BODY_BYTES_MAX: usize = 64 << 20;
 pub const RETRY_AFTER_SECONDS_MAX_DEFAULT: u32 = 2;
 /// How long the upstream may take for the head of its answer, and between two parts of it.
 pub const UPSTREAM_TIMEOUT_DEFAULT: Duration = Duration::from_secs(60);
+
+/// How long a request's body may take to arrive.
+pub const BODY_TIMEOUT_DEFAULT: Duration = Duration::from_secs(60);
+/// A client that takes nothing of its answer for so long has gone: the copy goes on without it.
+pub const CLIENT_STALL_MAX_DEFAULT: Duration = Duration::from_secs(30);
 
 /// Whether a request without a key is let through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +61,10 @@ pub struct RouteSettings {
     pub keep_body_max: usize,
     /// Largest request body that is held, in bytes.
     pub body_max: usize,
+    /// How long a request's body may take to arrive.
+    pub body_timeout: Duration,
+    /// A client that takes nothing of its answer for so long has gone: its connection is ended, and the copy goes on without it.
+    pub client_stall_max: Duration,
     /// Longest that a duplicate is told to wait, in seconds.
     pub retry_after_max: u32,
 }
@@ -74,6 +84,8 @@ impl RouteSettings {
             wait: Duration::ZERO,
             keep_body_max: KEEP_BODY_BYTES_MAX_DEFAULT,
             body_max: BODY_BYTES_MAX_DEFAULT,
+            body_timeout: BODY_TIMEOUT_DEFAULT,
+            client_stall_max: CLIENT_STALL_MAX_DEFAULT,
             retry_after_max: RETRY_AFTER_SECONDS_MAX_DEFAULT,
         }
     }
@@ -128,6 +140,7 @@ pub struct BridgeSettings {
     default: RouteSettings,
     /// Most specific first.
     routes: Vec<(PathPattern, RouteSettings)>,
+    connect_timeout: Duration,
 }
 
 impl BridgeSettings {
@@ -135,7 +148,21 @@ impl BridgeSettings {
     #[must_use]
     pub fn new(default: RouteSettings, mut routes: Vec<(PathPattern, RouteSettings)>) -> Self {
         routes.sort_by_key(|(pattern, _)| std::cmp::Reverse(pattern.specificity()));
-        Self { default, routes }
+        Self { default, routes, connect_timeout: CONNECT_TIMEOUT_DEFAULT }
+    }
+
+    /// With another time that the way to the upstream may take before the request is sent: it is waited for besides
+    /// [`RouteSettings::upstream_timeout`].
+    #[must_use]
+    pub const fn with_connect_timeout(mut self, connect_timeout: Duration) -> Self {
+        self.connect_timeout = connect_timeout;
+        self
+    }
+
+    /// How long the way to the upstream may take before the request is sent.
+    #[must_use]
+    pub const fn connect_timeout(&self) -> Duration {
+        self.connect_timeout
     }
 
     /// The settings for a path.

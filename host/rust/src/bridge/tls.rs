@@ -105,6 +105,14 @@ impl Trust {
 }
 
 impl TlsFiles {
+    /// Whether a listener could serve with them.
+    ///
+    /// # Errors
+    /// One of them cannot be read or used, or they do not belong together.
+    pub fn check(&self) -> Result<(), TlsError> {
+        self.server_config().map(drop)
+    }
+
     pub(super) fn server_config(&self) -> Result<Arc<ServerConfig>, TlsError> {
         let chain = certificates(&self.certificates)?;
         let key = private_key(&self.key)?;

@@ -62,8 +62,11 @@ fn options(args: &Args) -> Result<HostOptions, CliError> {
     let mut options = args.store.options(SecretSource::None)?;
     if let Some(retention) = args.failure_retention {
         let failure_retention = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
-        // No lease is given here: a short one goes with every retention.
-        let settings = |family| Settings { failure_retention, lease: LEASE_MS_MIN, ..policy::default_settings(family) };
+        // No lease is given here: one that is no longer goes with every retention.
+        let settings = |family| {
+            let ships = policy::default_settings(family);
+            Settings { failure_retention, lease: ships.lease.min(failure_retention), ..ships }
+        };
         options.settings = Family::ALL.into_iter().map(|family| (family, settings(family))).collect();
     }
     Ok(options)

@@ -156,7 +156,7 @@ impl Lease {
                 Ok(Outcome::InvalidState(_)) => return,
                 Ok(outcome) => {
                     tracing::warn!(family = self.family.name(), scope = %self.scope, outcome = outcome.kind(), "the lease was lost");
-                    crate::metrics::lease_lost();
+                    self.host.inner.counts.lease_lost();
                     return;
                 }
                 Err(error) => {

@@ -137,6 +137,7 @@ async fn settled(lease: &Lease, transition: &Transition, outcome: Outcome) -> Se
                 family = lease.family.name(), scope = %lease.scope, attempt = lease.attempt, kind = transition.kind.name(),
                 outcome = late.kind(), "an end came too late and was refused; it is kept as evidence"
             );
+            lease.host.inner.counts.late_end(late.kind());
             keep_evidence(lease, transition, &late).await;
             Settlement::Late(late)
         }

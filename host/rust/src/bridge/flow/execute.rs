@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use super::answer::{reference, refuse};
 use super::{Flow, Protected, Sender};
-use crate::bridge::forward::{BoxError, CONNECT_TIMEOUT_DEFAULT, ForwardError, ForwardLimits};
+use crate::bridge::forward::{BoxError, ForwardError, ForwardLimits};
 use crate::bridge::metrics::refusal_name;
 use crate::bridge::problem::ProblemAnswer;
 use crate::executor::handle::{Started, Ticket};
@@ -82,7 +82,7 @@ impl Flow {
         // A task of its own, so that a panic in a service of one's own ends it and nothing else.
         let sending = tokio::spawn(send(request));
         let stop = sending.abort_handle();
-        match tokio::time::timeout(timeout.saturating_add(CONNECT_TIMEOUT_DEFAULT), sending).await {
+        match tokio::time::timeout(timeout.saturating_add(self.settings.connect_timeout()), sending).await {
             Ok(Ok(Ok(answer))) if answer.status().is_informational() => Err(Fault::not_final(answer.status())),
             Ok(Ok(Ok(answer))) => Ok(answer),
             Ok(Ok(Err(error))) => Err(Fault::of(&error)),
@@ -117,10 +117,7 @@ impl Flow {
     pub(super) async fn settle(&self, started: Started, end: End, came_of: &str) {
         match started.settle(end, SETTLE_PATIENCE).await {
             Settlement::Stored { .. } => self.metrics.count(came_of),
-            Settlement::Late(outcome) => {
-                self.metrics.count_late(outcome.kind());
-                self.metrics.count("late");
-            }
+            Settlement::Late(_) => self.metrics.count("late"),
             Settlement::Pending => self.metrics.count("settle-pending"),
         }
     }

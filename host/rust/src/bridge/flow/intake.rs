@@ -1,7 +1,5 @@
 //! Which requests are protected; key, principal and body. What is wrong with a request is told before anything is held.
 
-use std::time::Duration;
-
 use axum::body::Body;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -20,8 +18,6 @@ use crate::keyring::{KeyedRequest, Payload};
 
 /// The header that carries the key (draft-ietf-httpapi-idempotency-key-header).
 pub(in crate::bridge) const KEY_HEADER: HeaderName = HeaderName::from_static("idempotency-key");
-/// How long a request's body may take to arrive.
-pub(in crate::bridge) const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A request that will have one effect.
 pub(in crate::bridge) struct Protected {
@@ -83,7 +79,7 @@ impl Flow {
             Box::new(refuse(problem.challenge(route.principal.challenge())))
         })?;
         let (parts, body) = request.into_parts();
-        let body = self.body(body, route.body_max).await?;
+        let body = self.body(body, &route).await?;
         let payload = Payload {
             method: parts.method.as_str().as_bytes().to_vec(),
             target: parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str).as_bytes().to_vec(),
@@ -94,8 +90,9 @@ impl Flow {
         Ok(Protected { parts, body, keyed, route })
     }
 
-    async fn body(&self, body: Body, most: usize) -> Result<Bytes, Box<Response<Body>>> {
-        match tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, most).collect()).await {
+    async fn body(&self, body: Body, route: &RouteSettings) -> Result<Bytes, Box<Response<Body>>> {
+        let most = route.body_max;
+        match tokio::time::timeout(route.body_timeout, Limited::new(body, most).collect()).await {
             Ok(Ok(collected)) => Ok(collected.to_bytes()),
             Ok(Err(error)) if error.is::<LengthLimitError>() => {
                 self.metrics.count_refusal(Refusal::BodyTooLarge);

@@ -7,13 +7,14 @@
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
 use http::Response;
 use http_body::{Body as _, Frame};
+use http_body_util::BodyExt as _;
 use leasehold_decision::http::Failure;
 use tokio::sync::{mpsc, oneshot};
 
@@ -28,23 +29,28 @@ use crate::executor::settle::End;
 const WHOLE_BODY_BYTES_MAX: u64 = 64 << 10;
 /// Parts of a body that wait for a slow client.
 const WAITING_FRAMES_MAX: usize = 16;
-/// A client that takes nothing for so long has gone: the copy goes on without it.
-const CLIENT_STALL_MAX: Duration = Duration::from_secs(30);
 
 type Part = Result<Frame<Bytes>, BoxError>;
 
-/// What the client gets of the body.
-struct ToClient(Option<mpsc::Sender<Part>>);
+/// What the client gets of the body: `None` is its end. Without one the body breaks off, since it must never look whole.
+struct ToClient {
+    sender: Option<mpsc::Sender<Option<Part>>>,
+    stall_max: Duration,
+}
 
 impl ToClient {
-    async fn send(&mut self, part: Part) {
-        let Some(sender) = &self.0 else {
+    async fn send(&mut self, part: Option<Part>) {
+        let Some(sender) = &self.sender else {
             return;
         };
-        match tokio::time::timeout(CLIENT_STALL_MAX, sender.send(part)).await {
+        match tokio::time::timeout(self.stall_max, sender.send(part)).await {
             Ok(Ok(())) => {}
-            Ok(Err(_)) | Err(_) => self.0 = None,
+            Ok(Err(_)) | Err(_) => self.sender = None,
         }
+    }
+
+    async fn pass(&mut self, frame: Frame<Bytes>) {
+        self.send(Some(Ok(frame))).await;
     }
 }
 
@@ -123,7 +129,7 @@ impl Flow {
 
     async fn pass_whole(&self, protected: &Protected, started: Started, answer: Response<Body>) -> Response<Body> {
         let (parts, mut body) = answer.into_parts();
-        let (mut copy, mut bytes) = (Copy::new(protected.route.keep_body_max), Vec::new());
+        let (mut copy, mut bytes, mut trailers) = (Copy::new(protected.route.keep_body_max), Vec::new(), None);
         loop {
             match next_part(&mut body, protected.route.upstream_timeout).await {
                 Ok(None) => break,
@@ -131,6 +137,8 @@ impl Flow {
                     if let Some(data) = frame.data_ref() {
                         copy.push(data);
                         bytes.extend_from_slice(data);
+                    } else if let Ok(fields) = frame.into_trailers() {
+                        trailers = Some(fields);
                     }
                 }
                 Err(fault) => return self.upstream_failed(started, &fault).await,
@@ -138,7 +146,14 @@ impl Flow {
         }
         let stored = StoredAnswer::new(parts.status, &parts.headers, copy.into_stored());
         self.settle(started, End::Success(stored.encode()), "executed").await;
-        Response::from_parts(parts, full(bytes.into()))
+        let body = full(bytes.into());
+        Response::from_parts(
+            parts,
+            match trailers {
+                None => body,
+                Some(fields) => Body::new(body.with_trailers(std::future::ready(Some(Ok(fields))))),
+            },
+        )
     }
 
     async fn pass_stream(
@@ -150,12 +165,12 @@ impl Flow {
     ) {
         let (parts, mut body) = answer.into_parts();
         let (sender, receiver) = mpsc::channel(WAITING_FRAMES_MAX);
-        let mut head = Response::new(Body::new(Parts(receiver)));
+        let mut head = Response::new(Body::new(Parts { receiver, ended: false }));
         *head.status_mut() = parts.status;
         *head.headers_mut() = parts.headers.clone();
         *head.version_mut() = parts.version;
         let _ = answer_to.send(head);
-        let mut client = ToClient(Some(sender));
+        let mut client = ToClient { sender: Some(sender), stall_max: protected.route.client_stall_max };
         let mut copy = Copy::new(protected.route.keep_body_max);
         let total = body.size_hint().exact();
         let mut held: Option<Frame<Bytes>> = None;
@@ -170,16 +185,16 @@ impl Flow {
                     match (ends, held.take()) {
                         (true, None) => held = Some(frame),
                         (true, Some(before)) => {
-                            client.send(Ok(before)).await;
+                            client.pass(before).await;
                             held = Some(frame);
                         }
-                        (false, _) => client.send(Ok(frame)).await,
+                        (false, _) => client.pass(frame).await,
                     }
                 }
                 Err(fault) => {
                     let why = fault.detail.clone();
                     drop(self.upstream_failed(started, &fault).await);
-                    client.send(Err(why.into())).await;
+                    client.send(Some(Err(why.into()))).await;
                     return;
                 }
             }
@@ -187,19 +202,33 @@ impl Flow {
         let stored = StoredAnswer::new(parts.status, &parts.headers, copy.into_stored());
         self.settle(started, End::Success(stored.encode()), "executed").await;
         if let Some(frame) = held {
-            client.send(Ok(frame)).await;
+            client.pass(frame).await;
         }
+        client.send(None).await;
     }
 }
 
 /// The parts that come through the channel, as a body.
-struct Parts(mpsc::Receiver<Part>);
+struct Parts {
+    receiver: mpsc::Receiver<Option<Part>>,
+    ended: bool,
+}
+
+/// A body whose rest will not come: the client took nothing for too long, or the request's task ended.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the rest of the answer was given up")]
+struct GivenUp;
 
 impl http_body::Body for Parts {
     type Data = Bytes;
     type Error = BoxError;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Part>> {
-        self.0.poll_recv(context)
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        let received = ready!(self.receiver.poll_recv(context));
+        self.ended = !matches!(received, Some(Some(Ok(_))));
+        Poll::Ready(received.unwrap_or_else(|| Some(Err(GivenUp.into()))))
     }
 }

@@ -27,6 +27,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Body;
+use http::header::TRAILER;
 use http::{Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper_util::client::legacy;
@@ -201,7 +202,10 @@ impl Forward {
             (_, _) => None,
         };
         let (mut head, body) = answer.into_parts();
+        let trailer = head.headers.get(TRAILER).cloned();
         remove_hop_by_hop(&mut head.headers);
+        // Trailers are passed on, and HTTP/1.1 wants them announced.
+        head.headers.extend(trailer.map(|names| (TRAILER, names)));
         let body = match switched {
             Some((wish, upstream)) => {
                 wish.join(upstream, &mut head.headers);

@@ -39,8 +39,8 @@ use crate::bridge::principal::JwtOptions;
 use crate::bridge::settings::{BridgeSettings, PathPattern, RouteSettings};
 use crate::bridge::tls::TlsFiles;
 use crate::component::CodeCache;
-use crate::host::HostOptions;
-use crate::store::sqlite::Migrate;
+use crate::host::{HostOptions, command_timeout_fault};
+use crate::store::sqlite::{self, COMMAND_TIMEOUT_MAX_DEFAULT, Migrate};
 
 /// How long what is under way may take once the server is told to stop, unless something else is said.
 const GRACE_DEFAULT: Duration = Duration::from_secs(30);
@@ -93,8 +93,10 @@ impl ServeConfig {
         let secrets = places::secrets(&layers, store.as_ref(), variables, &mut faults);
         places::principal_chosen(&layers, listen, &mut faults);
         let (server, bridge) = bridge(&layers, &mut faults);
+        let command_timeout = command_timeout(&layers, &bridge, &mut faults);
         let tls = places::tls(&layers, &mut faults);
         let grace = faults.read_or(layers.get("grace"), GRACE_DEFAULT, GRACE_DEFAULT, values::duration);
+        let forward = forward(&layers, &mut faults);
         let log = log(&layers, &mut faults);
         faults.into_result()?;
         let (Some(upstream), Some(store)) = (upstream, store) else {
@@ -102,8 +104,9 @@ impl ServeConfig {
         };
         let code_cache = layers.get("cache-dir").map_or(CodeCache::UserFolder, |given| parse_code_cache(given.text.as_ref()));
         let settings = HashMap::from([(Family::Idempotency, server.record)]);
-        let host = HostOptions { store, migrate: Migrate::Allowed, code_cache, secrets, settings };
-        let forward = ForwardOptions { answer_timeout: server.upstream_timeout, trust, ..ForwardOptions::default() };
+        let host =
+            HostOptions { store, migrate: Migrate::Allowed, code_cache, secrets, settings, command_timeout: Some(command_timeout) };
+        let forward = ForwardOptions { answer_timeout: server.upstream_timeout, trust, ..forward };
         Ok(Self { listen, admin, upstream, forward, tls, bridge, host, grace, log, warnings: layers.warnings })
     }
 }
@@ -137,6 +140,34 @@ fn bridge(layers: &Layers, faults: &mut Faults) -> (RouteSettings, BridgeSetting
     }
     unused_jwt(layers, faults);
     (server.clone(), BridgeSettings::new(server, routes))
+}
+
+/// How requests are handed on, but for what is told elsewhere.
+fn forward(layers: &Layers, faults: &mut Faults) -> ForwardOptions {
+    let ships = ForwardOptions::default();
+    ForwardOptions {
+        connect_timeout: faults.read_or(
+            layers.get("connect-timeout"),
+            ships.connect_timeout,
+            ships.connect_timeout,
+            values::some_time,
+        ),
+        host: faults.read_or(layers.get("upstream-host"), ships.host, ships.host, values::upstream_host),
+        ..ships
+    }
+}
+
+/// How long a statement may wait for a lock: shorter than the lease of every route.
+fn command_timeout(layers: &Layers, bridge: &BridgeSettings, faults: &mut Faults) -> Duration {
+    let leases = bridge.all().map(|route| Duration::from_millis(route.record.lease));
+    // INVARIANT: there is a lease, that of the whole server; one that cannot be used is told elsewhere.
+    let shortest = leases.min().unwrap_or(COMMAND_TIMEOUT_MAX_DEFAULT);
+    let fits = |text: &str| match values::some_time(text)? {
+        timeout if timeout < shortest || shortest.is_zero() => Ok(timeout),
+        timeout => Err(command_timeout_fault(timeout, shortest)),
+    };
+    let derived = sqlite::command_timeout(shortest);
+    faults.read_or(layers.get("store-timeout"), derived, derived, fits)
 }
 
 /// Keys and demands on tokens that nobody reads: whoever wrote them believes that tokens are checked.

@@ -10,7 +10,7 @@ use super::faults::{Faults, Given};
 use super::layers::Layers;
 use super::values;
 use crate::bridge::forward::{Forward, ForwardOptions, UpstreamUrl};
-use crate::bridge::tls::{TlsFiles, Trust};
+use crate::bridge::tls::{TlsError, TlsFiles, Trust};
 use crate::host::{SecretSource, secrets_beside};
 use crate::keyring::{SecretError, Secrets};
 use crate::store::StoreUrl;
@@ -85,7 +85,15 @@ pub(super) fn tls(layers: &Layers, faults: &mut Faults) -> Option<TlsFiles> {
     }
     match (certificate, key) {
         (Some(certificate), Some(key)) => {
-            Some(TlsFiles { certificates: PathBuf::from(&certificate.text), key: PathBuf::from(&key.text) })
+            let files = TlsFiles { certificates: PathBuf::from(&certificate.text), key: PathBuf::from(&key.text) };
+            match files.check() {
+                // Told above, of each file by itself.
+                Ok(()) | Err(TlsError::Read { .. }) => {}
+                Err(error @ TlsError::NoKey(_)) => faults.add(&key.origin, error),
+                Err(error @ (TlsError::NotPem { .. } | TlsError::NoCertificate(_))) => faults.add(&certificate.origin, error),
+                Err(error) => faults.add(&format!("{} with {}", certificate.origin, key.origin), error),
+            }
+            Some(files)
         }
         (Some(alone), None) => {
             faults.add(&alone.origin, "a certificate needs its key: give --tls-key, too");

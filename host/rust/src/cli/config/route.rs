@@ -32,6 +32,8 @@ pub(super) fn settings(view: View<'_>, jwt: Option<&JwtOptions>, faults: &mut Fa
         wait: faults.read_or(view.get("wait"), ships.wait, ships.wait, values::duration),
         keep_body_max: faults.read_or(view.get("keep-body-max"), ships.keep_body_max, 0, keep_body),
         body_max: faults.read_or(view.get("body-max"), ships.body_max, 0, body),
+        body_timeout: ships.body_timeout,
+        client_stall_max: ships.client_stall_max,
         retry_after_max: faults.read_or(view.get("retry-after-max"), ships.retry_after_max, 1, values::seconds),
     }
 }
@@ -60,6 +62,8 @@ fn record(view: View<'_>, faults: &mut Faults) -> Settings {
     let ships = policy::default_settings(Family::Idempotency);
     let settings = Settings {
         lease: faults.read_or(view.get("lease"), ships.lease, LEASE_MS_MIN, values::milliseconds),
+        backoff_base: faults.read_or(view.get("backoff-base"), ships.backoff_base, 0, values::milliseconds),
+        backoff_cap: faults.read_or(view.get("backoff-cap"), ships.backoff_cap, u64::MAX, values::milliseconds),
         attempt_limit: faults.read_or(view.get("attempt-limit"), ships.attempt_limit, ships.attempt_limit, values::attempt_limit),
         replay_retention: faults.read_or(view.get("replay-retention"), ships.replay_retention, u64::MAX, values::milliseconds),
         failure_retention: faults.read_or(view.get("failure-retention"), ships.failure_retention, u64::MAX, values::milliseconds),
@@ -87,6 +91,10 @@ fn check(view: View<'_>, settings: &Settings, faults: &mut Faults) {
         };
         let places: Vec<String> = names.iter().map(|name| view.place(name)).collect();
         faults.add(&places.join(" with "), fault.message());
+    }
+    if settings.backoff_cap < settings.backoff_base {
+        let places = format!("{} with {}", view.place("backoff-cap"), view.place("backoff-base"));
+        faults.add(&places, "backoff-cap is shorter than backoff-base, which would never be waited: raise it");
     }
     if (1..LEASE_MS_MIN).contains(&settings.lease) {
         faults.add(

@@ -3,6 +3,7 @@
 use leasehold_decision::http::Effect;
 
 use super::*;
+use crate::bridge::forward::HostHeader;
 use crate::bridge::principal::Principal;
 use crate::bridge::settings::KeyRule;
 use crate::host::SecretSource;
@@ -215,4 +216,51 @@ fn two_routes_of_one_path_are_refused() {
 fn nothing_of_a_secret_is_told() {
     let faults = Told::least().variable("LEASEHOLD_SECRET_1", &SECRET[2..]).flag("store", "pg://me:hunter2@db/x").bad().join("\n");
     assert!(!faults.contains(&SECRET[2..]) && !faults.contains("hunter2"), "{faults}");
+}
+
+#[test]
+fn a_statement_waits_shorter_than_every_lease() {
+    let waits = |told: Told| told.good().host.command_timeout.unwrap();
+    assert_eq!(waits(Told::least()), Duration::from_secs(5));
+    assert_eq!(waits(Told::least().flag("lease", "10s")), Duration::from_secs(5));
+    assert_eq!(waits(Told::least().flag("lease", "9s")), Duration::from_millis(4_500));
+    assert_eq!(waits(Told::least().flag("lease", "100ms")), Duration::from_millis(50));
+    let short_route = || Told::least().file("[[route]]\npath = \"/a\"\nlease = \"2s\"\n");
+    assert_eq!(waits(short_route()), Duration::from_secs(1));
+    assert_eq!(waits(short_route().flag("store-timeout", "1999ms")), Duration::from_millis(1_999));
+    assert_eq!(waits(Told::least().variable("LEASEHOLD_STORE_TIMEOUT", "29s")), Duration::from_secs(29));
+    short_route()
+        .flag("store-timeout", "2s")
+        .refused("--store-timeout: a statement may wait 2000 ms for a lock, and a lease of 2000 ms");
+    Told::least().file("store-timeout = \"30s\"").refused("f.toml line 1, store-timeout: a statement may wait 30000 ms");
+    Told::least().flag("store-timeout", "0s").refused("--store-timeout: \"0s\" is no time at all");
+}
+
+#[test]
+fn the_way_to_the_upstream_is_set_for_the_whole_server() {
+    let ships = Told::least().good().forward;
+    assert_eq!((ships.connect_timeout, ships.host), (Duration::from_secs(5), HostHeader::Upstream));
+    let told = Told::least().flag("connect-timeout", "250ms").variable("LEASEHOLD_UPSTREAM_HOST", "client").good().forward;
+    assert_eq!((told.connect_timeout, told.host), (Duration::from_millis(250), HostHeader::Client));
+    let told = Told::least().file("connect-timeout = \"2s\"\nupstream-host = \"client\"\n").good().forward;
+    assert_eq!((told.connect_timeout, told.host), (Duration::from_secs(2), HostHeader::Client));
+    Told::least().flag("connect-timeout", "0s").refused("--connect-timeout: \"0s\" is no time at all");
+    Told::least().flag("upstream-host", "api.example").refused("--upstream-host: \"api.example\" is neither of the two");
+    Told::least()
+        .file("[[route]]\npath = \"/a\"\nconnect-timeout = \"2s\"\n")
+        .refused("f.toml line 3, route.connect-timeout: holds for the whole server");
+}
+
+#[test]
+fn a_back_off_has_a_first_wait_and_a_longest_one() {
+    let waits = |told: Told, path: &str| {
+        let record = told.good().bridge.route(path).record;
+        (record.backoff_base, record.backoff_cap)
+    };
+    assert_eq!(waits(Told::least(), "/"), (0, 0));
+    assert_eq!(waits(Told::least().flag("backoff-base", "1s").variable("LEASEHOLD_BACKOFF_CAP", "1m"), "/"), (1_000, 60_000));
+    let route = "backoff-base = \"1s\"\nbackoff-cap = \"1s\"\n[[route]]\npath = \"/a\"\nbackoff-cap = \"8s\"\n";
+    assert_eq!(waits(Told::least().file(route), "/a"), (1_000, 8_000));
+    Told::least().flag("backoff-base", "1s").refused("backoff-cap (by default) with --backoff-base: backoff-cap is shorter");
+    Told::least().flag("backoff-base", "2s").flag("backoff-cap", "1999ms").refused("--backoff-cap with --backoff-base");
 }

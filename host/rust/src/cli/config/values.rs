@@ -10,6 +10,7 @@ use leasehold_decision::http::Effect;
 use leasehold_decision::keys::is_operation_code;
 use leasehold_decision::record::ATTEMPT_LIMIT_MAX;
 
+use crate::bridge::forward::HostHeader;
 use crate::bridge::settings::KeyRule;
 
 /// Longest length of time that can be set: a hundred years.
@@ -100,6 +101,15 @@ pub(super) fn effect(text: &str) -> Read<Effect> {
     }
 }
 
+/// Which host the upstream is told.
+pub(super) fn upstream_host(text: &str) -> Read<HostHeader> {
+    match text {
+        "upstream" => Ok(HostHeader::Upstream),
+        "client" => Ok(HostHeader::Client),
+        other => Err(format!("{other:?} is neither of the two: write upstream or client")),
+    }
+}
+
 /// Methods that can be protected, with commas between them.
 pub(super) fn methods(text: &str) -> Read<Vec<Method>> {
     let mut methods = Vec::new();
@@ -185,6 +195,8 @@ mod tests {
         assert!(attempt_limit("many").is_err() && attempt_limit("-1").is_err());
         assert_eq!(key_rule("required"), Ok(KeyRule::Required));
         assert!(key_rule("yes").is_err());
+        assert_eq!((upstream_host("upstream"), upstream_host("client")), (Ok(HostHeader::Upstream), Ok(HostHeader::Client)));
+        assert!(upstream_host("api.example").is_err());
         assert_eq!(effect("effect-unknown"), Ok(Effect::Unknown));
         assert!(effect("unknown").is_err());
         assert!(operation_code("charge.v1").is_ok() && operation_code("Charge").is_err());

@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use leasehold_decision::{
-    AdvanceArgs, Call, ClaimArgs, Decision, InspectArgs, OwnerTuple, Record, ReleaseArgs, ResolveArgs, Token, keys, packed,
-};
+use leasehold_decision::{Call, Decision, Record, keys, packed};
 
 use super::parse::KeysCall;
 use crate::component::{CallError, Component};
 use crate::decide::{self, Decide, Native};
-use crate::ids::token;
 
 /// Who decides.
 pub(super) enum Engine {
@@ -22,7 +19,7 @@ pub(super) enum Engine {
 impl Engine {
     /// The decision on a record, by the typed interface.
     pub(super) fn decide(&self, request: &packed::Request, before: Option<&Record>) -> Result<Decision, CallError> {
-        let (call, readable) = typed(&request.call);
+        let (call, readable) = (request.call.tokens(), request.call.readable_codecs());
         let call = match &call {
             Call::Claim(args) => decide::Call::Claim(args, &readable),
             Call::Advance(args) => decide::Call::Advance(args),
@@ -64,52 +61,4 @@ impl Engine {
             }
         }
     }
-}
-
-fn tuple(given: &packed::Tuple) -> OwnerTuple {
-    OwnerTuple {
-        owner: token(&given.owner),
-        operation: keys::name(&given.operation),
-        attempt: given.attempt,
-        revision: given.revision,
-    }
-}
-
-/// A call with its texts as tokens, and the codecs that its caller can replay.
-fn typed(call: &packed::Call) -> (Call, Vec<Token>) {
-    let call = match call {
-        packed::Call::Claim { owner, operation, fingerprint, codec, readable_codecs } => {
-            let args = ClaimArgs {
-                owner: token(owner),
-                operation: keys::name(operation),
-                fingerprint: fingerprint.as_deref().map(token),
-                codec: codec.as_deref().map(keys::name),
-            };
-            return (Call::Claim(args), readable_codecs.iter().map(|codec| keys::name(codec)).collect());
-        }
-        packed::Call::Inspect { owner, operation, fingerprint } => Call::Inspect(InspectArgs {
-            owner: token(owner),
-            operation: keys::name(operation),
-            fingerprint: fingerprint.as_deref().map(token),
-        }),
-        packed::Call::Advance { tuple: given, kind, transition, digest, reason } => Call::Advance(AdvanceArgs {
-            tuple: tuple(given),
-            kind: *kind,
-            transition: keys::name(transition),
-            digest: digest.as_deref().map(token),
-            reason_given: reason.is_some(),
-        }),
-        packed::Call::Release { tuple: given, transition } => {
-            Call::Release(ReleaseArgs { tuple: tuple(given), transition: keys::name(transition) })
-        }
-        packed::Call::Resolve { transition, attempt, revision, verdict, digest, extra_attempts } => Call::Resolve(ResolveArgs {
-            transition: keys::name(transition),
-            attempt: *attempt,
-            revision: *revision,
-            verdict: *verdict,
-            digest: digest.as_deref().map(token),
-            extra_attempts: *extra_attempts,
-        }),
-    };
-    (call, Vec::new())
 }

@@ -37,8 +37,14 @@ impl Stage {
                 (StoreUrl::Sqlite(folder.path().join("vectors.db")), Some(folder))
             }
         };
-        let options =
-            HostOptions { store, migrate: Migrate::Allowed, code_cache, secrets: SecretSource::None, settings: HashMap::new() };
+        let options = HostOptions {
+            store,
+            migrate: Migrate::Allowed,
+            code_cache,
+            secrets: SecretSource::None,
+            settings: HashMap::new(),
+            command_timeout: None,
+        };
         let host = Leasehold::open(options).await?;
         let sqlite =
             host.inner.sqlite.clone().ok_or_else(|| CliError::Refused("vectors need a store of a known kind".to_owned()))?;

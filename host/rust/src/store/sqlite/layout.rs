@@ -55,7 +55,7 @@ pub(super) async fn prepare(store: &SqliteStore, migrate: Migrate) -> Result<(),
     let mut connection = loop {
         match store.writer.acquire().await {
             Ok(connection) => break connection,
-            Err(error) if is_busy(&error) && started.elapsed() < store.busy_timeout => {
+            Err(error) if is_busy(&error) && started.elapsed() < store.command_timeout => {
                 tokio::time::sleep(std::time::Duration::from_millis(20)).await;
             }
             Err(error) => return Err(wrap(&error)),

@@ -31,8 +31,8 @@ use errors::{swap_error, unavailable};
 use rows::Decoder;
 use statements::{Given, statement};
 
-/// How long a statement waits for another process's lock.
-pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a statement waits for another process's lock, at most, unless something else is said.
+pub const COMMAND_TIMEOUT_MAX_DEFAULT: Duration = Duration::from_secs(5);
 /// How long a caller waits for a connection of the pool.
 pub const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Connections that read.
@@ -54,8 +54,9 @@ pub enum Migrate {
 /// How SQLite itself is set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tuning {
-    /// How long a statement waits for another process's lock.
-    pub busy_timeout: Duration,
+    /// How long a statement waits for another process's lock: shorter than the leases that are held in this file, see
+    /// [`command_timeout`].
+    pub command_timeout: Duration,
     /// How long a caller waits for a connection of the pool.
     pub acquire_timeout: Duration,
     /// Pages that the file may have at most; a write past it is refused as on a full disk. `None`: as many as the disk holds.
@@ -64,8 +65,15 @@ pub struct Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self { busy_timeout: BUSY_TIMEOUT, acquire_timeout: ACQUIRE_TIMEOUT, pages_max: None }
+        Self { command_timeout: COMMAND_TIMEOUT_MAX_DEFAULT, acquire_timeout: ACQUIRE_TIMEOUT, pages_max: None }
     }
+}
+
+/// How long a statement may wait for another process's lock where the shortest lease is this long: half of it, and never more than
+/// [`COMMAND_TIMEOUT_MAX_DEFAULT`], so that a renewal that waited is told before its lease is over.
+#[must_use]
+pub fn command_timeout(shortest_lease: Duration) -> Duration {
+    (shortest_lease / 2).min(COMMAND_TIMEOUT_MAX_DEFAULT)
 }
 
 /// A store in a file of SQLite.
@@ -75,7 +83,7 @@ pub struct SqliteStore {
     writer: SqlitePool,
     catalogue: Arc<Catalogue>,
     path: PathBuf,
-    busy_timeout: Duration,
+    command_timeout: Duration,
 }
 
 impl SqliteStore {
@@ -97,7 +105,7 @@ impl SqliteStore {
             .create_if_missing(migrate == Migrate::Allowed)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
-            .busy_timeout(tuning.busy_timeout)
+            .busy_timeout(tuning.command_timeout)
             .statement_cache_capacity(200)
             .foreign_keys(false);
         if let Some(pages_max) = tuning.pages_max {
@@ -117,7 +125,7 @@ impl SqliteStore {
             writer: pool(1, options),
             catalogue,
             path: path.to_owned(),
-            busy_timeout: tuning.busy_timeout,
+            command_timeout: tuning.command_timeout,
         };
         layout::prepare(&store, migrate).await?;
         Ok(store)
@@ -132,6 +140,12 @@ impl SqliteStore {
     /// The pool that writes; the executor of transactions begins them here.
     pub(crate) const fn writer(&self) -> &SqlitePool {
         &self.writer
+    }
+
+    /// The pool that reads, for the bare loop of the measurements.
+    #[cfg(feature = "cli")]
+    pub(crate) const fn readers(&self) -> &SqlitePool {
+        &self.readers
     }
 
     /// As [`Store::read`], on a connection of the caller's.

@@ -1,42 +1,46 @@
-//! `leasehold serve` as a child process, on a file of its own; it ends when its handle is dropped.
+//! `leasehold serve` as a child process; it ends when its handle is dropped, or is killed.
 
+use std::ffi::OsStr;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::Stdio;
 
 use leasehold::component::CodeCache;
-use leasehold_tests::binary::leasehold;
-use leasehold_tests::hosts::code_cache;
-use leasehold_tests::wait::within;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
+
+use crate::hosts::code_cache;
+use crate::wait::within;
 
 /// What it says once it takes requests.
 const LISTENING: &str = "listening on http://";
 
 /// A server that takes requests.
 #[derive(Debug)]
-pub struct Server {
+pub struct Served {
     /// Where.
     pub address: SocketAddr,
-    /// They end with it; the output stays open, so that it may go on printing.
-    _held: (Child, Lines<BufReader<ChildStdout>>, TempDir),
+    child: Child,
+    /// It stays open, so that the child may go on printing.
+    _output: Lines<BufReader<ChildStdout>>,
+    _log: TempDir,
 }
 
-impl Server {
-    /// One in front of this upstream.
+impl Served {
+    /// This binary, on a store's file, in front of an upstream, with further arguments.
     ///
     /// # Panics
     /// It does not start.
-    pub async fn before(upstream: SocketAddr) -> Self {
+    pub async fn start(binary: &Path, file: &Path, upstream: SocketAddr, args: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let log = folder.path().join("log");
-        let mut command = Command::new(leasehold());
+        let mut command = Command::new(binary);
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LEASEHOLD_")) {
             command.env_remove(name);
         }
-        command.args(["serve", "--listen", "127.0.0.1:0", "--key", "required", "--upstream", &format!("http://{upstream}")]);
-        command.args(["--store", &format!("sqlite:{}", folder.path().join("leasehold.db").display())]);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--upstream", &format!("http://{upstream}")]).args(args);
+        command.args([OsStr::new("--store"), OsStr::new(&format!("sqlite:{}", file.display()))]);
         if let CodeCache::Folder(folder) = code_cache() {
             command.arg("--cache-dir").arg(folder);
         }
@@ -52,6 +56,14 @@ impl Server {
             panic!("it ended before it took requests: {}", std::fs::read_to_string(&log).unwrap_or_default())
         };
         let address = within("leasehold to take requests", listening).await;
-        Self { address, _held: (child, said, folder) }
+        Self { address, child, _output: said, _log: folder }
+    }
+
+    /// Ends it as `kill -9` does.
+    ///
+    /// # Panics
+    /// It cannot be killed.
+    pub async fn kill(mut self) {
+        self.child.kill().await.expect("it is there to be killed");
     }
 }
