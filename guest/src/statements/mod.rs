@@ -1,7 +1,6 @@
 //! The schema and the catalogue: every table, and every statement as text with its bind plan.
 //!
-//! What a statement sets is said once, in [`assignments`]; a dialect spells it. Each dialect is a module beside `sqlite`, and
-//! composes the four families from the same parts. Knows no driver. Tests: `tests/catalogue.rs` of the workspace parses every
+//! What a statement sets is said once, in [`assignments`]; a dialect spells it. The SQL dialects share one text, spelled by `sql::Spelling`. Knows no driver. Tests: `tests/catalogue.rs` of the workspace parses every
 //! statement and holds the guard on its syntax tree; golden files keep the texts.
 
 use alloc::string::String;
@@ -10,7 +9,9 @@ use alloc::vec::Vec;
 use crate::outcome::StatementName;
 use crate::record::{Family, State};
 
-mod sqlite;
+mod sql;
+
+use sql::Spelling;
 
 /// Version of the tables' layout. A host that finds another one in a store refuses to run.
 pub const LAYOUT_VERSION: u32 = 1;
@@ -26,6 +27,17 @@ pub enum Dialect {
     Mysql,
     /// Redis: a statement is a Lua script.
     Redis,
+}
+
+impl Dialect {
+    const fn spelling(self) -> Result<Spelling, DialectNotCarried> {
+        match self {
+            Self::Sqlite => Ok(Spelling::Sqlite),
+            Self::Postgres => Ok(Spelling::Postgres),
+            Self::Mysql => Ok(Spelling::Mysql),
+            Self::Redis => Err(DialectNotCarried),
+        }
+    }
 }
 
 /// How a statement is used, and what its count means.
@@ -72,10 +84,7 @@ pub struct DialectNotCarried;
 /// # Errors
 /// The dialect is not carried.
 pub fn schema(dialect: Dialect) -> Result<Layout, DialectNotCarried> {
-    match dialect {
-        Dialect::Sqlite => Ok(sqlite::schema()),
-        Dialect::Postgres | Dialect::Mysql | Dialect::Redis => Err(DialectNotCarried),
-    }
+    dialect.spelling().map(sql::schema)
 }
 
 /// Every statement of a dialect.
@@ -83,10 +92,7 @@ pub fn schema(dialect: Dialect) -> Result<Layout, DialectNotCarried> {
 /// # Errors
 /// The dialect is not carried.
 pub fn catalog(dialect: Dialect) -> Result<Vec<Statement>, DialectNotCarried> {
-    match dialect {
-        Dialect::Sqlite => Ok(sqlite::catalog()),
-        Dialect::Postgres | Dialect::Mysql | Dialect::Redis => Err(DialectNotCarried),
-    }
+    dialect.spelling().map(sql::catalog)
 }
 
 /// How a state is spelled in the family's table. Source: section 2 of the contract.

@@ -1,11 +1,12 @@
 //! What makes and changes a family's records: the insert of a claim, enqueue, and the compare-and-swaps.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::draft::Draft;
-use super::{CLOCK, id, table};
+use super::{Spelling, id, plain, table};
 use crate::outcome::StatementName;
 use crate::record::Family;
 use crate::statements::{Assignment, Column, Source, Statement, StatementKind, assignments};
@@ -42,35 +43,41 @@ fn columns(statement: StatementName, assignment: &Assignment) -> Vec<(&'static s
     }
 }
 
+fn value(source: Option<&str>) -> String {
+    source.map_or_else(|| String::from("NULL"), |source| format!("@{source}"))
+}
+
 /// The insert of a claim. Past the deadline it changes 0 rows, so that none lands late, behind a purge or a rotation of secrets.
-pub(super) fn insert(family: Family) -> Statement {
-    let mut draft = Draft::new(&format!("INSERT INTO {} (scope", table(family)));
-    let mut sources = vec![Some("args.scope")];
+pub(super) fn insert(sql: Spelling, family: Family) -> Statement {
+    let mut names = String::from("scope");
+    let mut values = String::from("@args.scope");
     for (name, source) in assignments(StatementName::Insert).iter().flat_map(|set| columns(StatementName::Insert, set)) {
-        draft.push(", ").push(name);
-        sources.push(source);
+        names = names + ", " + name;
+        values = values + ", " + &value(source);
     }
-    draft.push(") SELECT ");
-    for (position, source) in sources.into_iter().enumerate() {
-        draft.push(if position == 0 { "" } else { ", " }).value(source);
-    }
-    draft.push(&format!(" WHERE {CLOCK} <= ")).bind("host.deadline").push(" ON CONFLICT (scope) DO NOTHING");
-    draft.done(&id(family, StatementName::Insert.name()), StatementKind::Insert)
+    let text = format!(
+        "INSERT INTO {} ({names}) SELECT {values}{} WHERE @clock <= @host.deadline{}",
+        table(family),
+        sql.from_nothing(),
+        sql.or_nothing()
+    );
+    plain(sql, &id(family, StatementName::Insert.name()), StatementKind::Insert, &text)
 }
 
 /// A compare-and-swap: what it sets, and the whole owner tuple as read.
-pub(super) fn update(family: Family, statement: StatementName) -> Statement {
-    let mut draft = Draft::new(&format!("UPDATE {} SET ", table(family)));
+pub(super) fn update(sql: Spelling, family: Family, statement: StatementName) -> Statement {
+    let mut draft = Draft::new(sql).push(&format!("UPDATE {} SET ", table(family)));
     let sets = assignments(statement).iter().flat_map(|set| columns(statement, set));
     for (position, (name, source)) in sets.enumerate() {
-        draft.push(if position == 0 { "" } else { ", " }).push(name).push(" = ").value(source);
+        draft = draft.push(if position == 0 { "" } else { ", " }).push(name).push(" = ").push(&value(source));
     }
-    for (position, column) in ["scope", "owner", "operation", "attempt", "revision"].into_iter().enumerate() {
-        draft.push(if position == 0 { " WHERE " } else { " AND " }).push(column);
-        draft.push(" IS NOT DISTINCT FROM ").bind(&format!("before.{column}"));
+    let tuple = [("scope", false), ("owner", true), ("operation", true), ("attempt", false), ("revision", false)];
+    for (position, (column, may_be_absent)) in tuple.into_iter().enumerate() {
+        draft = draft.push(if position == 0 { " WHERE " } else { " AND " }).push(column).push(sql.same(may_be_absent));
+        draft = draft.push(&format!("@before.{column}"));
     }
     if family == Family::Outbox {
-        draft.push(authority_guard(statement));
+        draft = draft.push(authority_guard(statement)).push(sql.lock()).push(")");
     }
     draft.done(&id(family, statement.name()), StatementKind::Update)
 }
@@ -80,7 +87,7 @@ const fn authority_guard(statement: StatementName) -> &'static str {
     match statement {
         StatementName::Insert | StatementName::Rebirth | StatementName::Takeover | StatementName::Relet => {
             " AND EXISTS (SELECT 1 FROM leasehold_outbox_authority AS a WHERE a.stream = leasehold_outbox.stream \
-             AND a.generation = leasehold_outbox.generation AND a.mode = 'POLLING')"
+             AND a.generation = leasehold_outbox.generation AND a.mode = 'POLLING'"
         }
         StatementName::Bury
         | StatementName::Start
@@ -93,20 +100,20 @@ const fn authority_guard(statement: StatementName) -> &'static str {
         | StatementName::ResolveNoEffect
         | StatementName::ResolveForget => {
             " AND EXISTS (SELECT 1 FROM leasehold_outbox_authority AS a WHERE a.stream = leasehold_outbox.stream \
-             AND a.generation = leasehold_outbox.generation AND a.mode IN ('POLLING', 'DRAINING'))"
+             AND a.generation = leasehold_outbox.generation AND a.mode IN ('POLLING', 'DRAINING')"
         }
     }
 }
 
 /// A queue's records are made by enqueue: `pending`, attempt 0, revision 1. An id that is there already changes 0 rows.
-pub(super) fn enqueue(family: Family) -> Statement {
-    let mut draft = Draft::new(&format!(
+pub(super) fn enqueue(sql: Spelling, family: Family) -> Statement {
+    let text = format!(
         "INSERT INTO {} (scope, state, attempt, attempt_limit, revision, fingerprint, codec, policy_revision, retry_at, created_at, \
-         changed_at) SELECT ",
-        table(family)
-    ));
-    draft.bind("args.scope").push(", 'PENDING', 0, ").bind("args.attempt-limit").push(", 1, ").bind("args.fingerprint").push(", ");
-    draft.bind("args.codec").push(", ").bind("args.policy-revision").push(", ").bind("args.retry-at");
-    draft.push(", ").bind("args.now").push(", ").bind("args.now").push(" WHERE true ON CONFLICT (scope) DO NOTHING");
-    draft.done(&id(family, "enqueue"), StatementKind::Insert)
+         changed_at) SELECT @args.scope, 'PENDING', 0, @args.attempt-limit, 1, @args.fingerprint, @args.codec, @args.policy-revision, \
+         @args.retry-at, @args.now, @args.now{} WHERE true{}",
+        table(family),
+        sql.from_nothing(),
+        sql.or_nothing()
+    );
+    plain(sql, &id(family, "enqueue"), StatementKind::Insert, &text)
 }

@@ -1,13 +1,14 @@
-//! SQLite's schema and catalogue. Needs SQLite 3.39 (`IS NOT DISTINCT FROM`; STRICT tables came with 3.37).
+//! The schema and the catalogue in SQL: the same statements in each dialect, spelled by [`Spelling`].
 //!
-//! Knows no family's rules: what a statement sets comes from [`super::assignments`]. Tests: see [`super`].
+//! Needs SQLite 3.39 (`IS NOT DISTINCT FROM`; STRICT tables came with 3.37), PostgreSQL 12, MySQL 8.0 or MariaDB 10.6. Knows no family's
+//! rules: what a statement sets comes from [`super::assignments`]. Tests: see [`super`].
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Statement, spelling};
+use super::{Statement, StatementKind, spelling};
 use crate::outcome::StatementName;
 use crate::record::{Family, State};
 
@@ -15,15 +16,11 @@ mod draft;
 mod queries;
 mod schema;
 mod shared;
+mod spelling;
 mod writes;
 
-use queries::{lapsed, purge, read, waiting, waiting_count};
 pub(super) use schema::schema;
-use writes::{enqueue, insert, update};
-
-/// The store's clock: integer milliseconds since the Unix epoch. SQLite keeps it as integer milliseconds, and gives the same
-/// reading throughout one statement.
-const CLOCK: &str = "CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)";
+pub(super) use spelling::Spelling;
 
 /// Columns of every family's table, in the order in which `read` gives them behind `now` and `secret_version`.
 const COLUMNS: &str = "scope, state, owner, operation, attempt, attempt_limit, revision, fingerprint, codec, policy_revision, \
@@ -47,23 +44,25 @@ fn spelled(family: Family, state: State) -> &'static str {
     spelling(family, state).unwrap_or("-")
 }
 
-fn of_family(family: Family) -> Vec<Statement> {
-    let abandoned = spelled(family, State::Abandoned);
-    let ended = format!("'{}', '{}'", spelled(family, State::Completed), spelled(family, State::FailedRetryable));
-    let under_way = spelled(family, if family.is_queue() { State::Claimed } else { State::Executing });
+/// The state of what is under way, whose lease counts.
+fn under_way(family: Family) -> &'static str {
+    spelled(family, if family.is_queue() { State::Claimed } else { State::Executing })
+}
+
+fn of_family(sql: Spelling, family: Family) -> Vec<Statement> {
     let mut statements = vec![
-        read(family),
-        waiting(family, abandoned),
-        waiting_count(family, abandoned),
-        lapsed(family, under_way),
-        purge(family, &ended),
+        queries::read(sql, family),
+        queries::waiting(sql, family),
+        queries::waiting_count(sql, family),
+        queries::lapsed(sql, family),
+        queries::purge(sql, family),
     ];
     if family.is_queue() {
-        statements.push(enqueue(family));
+        statements.push(writes::enqueue(sql, family));
     }
     for name in StatementName::ALL.into_iter().filter(|name| name.is_of(family)) {
         statements.push(match name {
-            StatementName::Insert => insert(family),
+            StatementName::Insert => writes::insert(sql, family),
             StatementName::Rebirth
             | StatementName::Takeover
             | StatementName::Relet
@@ -76,15 +75,20 @@ fn of_family(family: Family) -> Vec<Statement> {
             | StatementName::Release
             | StatementName::ResolveCompleted
             | StatementName::ResolveNoEffect
-            | StatementName::ResolveForget => update(family, name),
+            | StatementName::ResolveForget => writes::update(sql, family, name),
         });
     }
     statements
 }
 
 /// Every statement.
-pub(super) fn catalog() -> Vec<Statement> {
-    let mut statements = shared::shared();
-    statements.extend(Family::ALL.into_iter().flat_map(of_family));
+pub(super) fn catalog(sql: Spelling) -> Vec<Statement> {
+    let mut statements = shared::shared(sql);
+    statements.extend(Family::ALL.into_iter().flat_map(|family| of_family(sql, family)));
     statements
+}
+
+/// A statement from its text, in which `@SOURCE` stands for a parameter and `@clock` for the store's clock.
+fn plain(sql: Spelling, id: &str, kind: StatementKind, text: &str) -> Statement {
+    draft::Draft::new(sql).push(text).done(id, kind)
 }
