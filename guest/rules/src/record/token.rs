@@ -2,17 +2,8 @@
 //! Tests: below.
 
 /// 32 bytes that are only ever compared: an owner, a fingerprint, a digest, or a packed name.
-#[derive(Clone, Copy, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Token([u64; 4]);
-
-/// Word by word: a comparison of bytes would be a call, and takes as long as the rest of a decision.
-impl PartialEq for Token {
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        let ([a0, a1, a2, a3], [b0, b1, b2, b3]) = (self.0, other.0);
-        (a0 ^ b0) | (a1 ^ b1) | (a2 ^ b2) | (a3 ^ b3) == 0
-    }
-}
 
 impl Token {
     /// From four big-endian words.
