@@ -47,7 +47,7 @@ pub async fn host_on(file: &Path) -> (Leasehold, FaultyStore) {
         decide: Arc::clone(&component) as Arc<dyn leasehold::decide::Decide>,
         component,
         store: Arc::new(store.clone()),
-        sqlite: None,
+        sql: None,
         secrets: Secrets::from_variables([secret]).expect("a secret"),
         settings: HashMap::new(),
         write_timeout: Duration::from_secs(10),

@@ -13,6 +13,7 @@ use leasehold::catalogue::Catalogue;
 use leasehold::component::{CodeCache, Component};
 use leasehold::decide::Decide;
 use leasehold::host::Parts;
+use leasehold::store::sql::SqlHandle;
 use leasehold::store::sqlite::{Migrate, SqliteStore};
 use leasehold::store::{Store, StoredRow};
 use leasehold::{
@@ -146,7 +147,7 @@ pub async fn store_in(folder: &Path) -> SqliteStore {
 /// A host on the store in a folder.
 pub async fn host_in(folder: &Path, settings: Settings) -> Leasehold {
     let store = store_in(folder).await;
-    host_of(parts(Arc::new(store.clone()), Some(store), settings)).await
+    host_of(parts(Arc::new(store.clone()), Some(SqlHandle::Sqlite(store)), settings)).await
 }
 
 /// A host whose store goes wrong as the script says.
@@ -167,19 +168,19 @@ pub async fn faulty_on(
         let number = operation.number - first.load(std::sync::atomic::Ordering::SeqCst);
         script(&Operation { number, ..*operation })
     });
-    let host = host_of(parts(Arc::clone(&faulty) as Arc<dyn Store>, Some(store), settings)).await;
+    let host = host_of(parts(Arc::clone(&faulty) as Arc<dyn Store>, Some(SqlHandle::Sqlite(store)), settings)).await;
     arm.store(true, std::sync::atomic::Ordering::SeqCst);
     (host, faulty)
 }
 
 /// The parts of a host without secrets, whose families all have these settings.
 #[must_use]
-pub fn parts(store: Arc<dyn Store>, sqlite: Option<SqliteStore>, settings: Settings) -> Parts {
+pub fn parts(store: Arc<dyn Store>, sql: Option<SqlHandle>, settings: Settings) -> Parts {
     Parts {
         component: component(),
         decide: component() as Arc<dyn Decide>,
         store,
-        sqlite,
+        sql,
         secrets: None,
         settings: Family::ALL.into_iter().map(|family| (family, settings)).collect(),
         write_timeout: Duration::from_secs(10),

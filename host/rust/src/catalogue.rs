@@ -33,28 +33,38 @@ pub enum CatalogueError {
     },
 }
 
-/// A value for one parameter.
+/// A value for one parameter. An absent one has a type, too: PostgreSQL asks for it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value<'a> {
-    /// NULL.
-    Null,
     /// An integer.
-    Integer(u64),
+    Integer(Option<u64>),
     /// A text.
-    Text(&'a str),
+    Text(Option<&'a str>),
     /// Bytes.
-    Bytes(&'a [u8]),
+    Bytes(Option<&'a [u8]>),
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(Some(text))
+    }
 }
 
 impl<'a> From<Option<&'a str>> for Value<'a> {
     fn from(text: Option<&'a str>) -> Self {
-        text.map_or(Self::Null, Self::Text)
+        Self::Text(text)
+    }
+}
+
+impl From<u64> for Value<'_> {
+    fn from(number: u64) -> Self {
+        Self::Integer(Some(number))
     }
 }
 
 impl From<Option<u64>> for Value<'_> {
     fn from(number: Option<u64>) -> Self {
-        number.map_or(Self::Null, Self::Integer)
+        Self::Integer(number)
     }
 }
 
@@ -239,7 +249,7 @@ impl Catalogue {
                 BeforeField::Revision => before.map(|row| row.revision).into(),
             },
             Source::Args(field) => match field {
-                ArgsField::Scope => Value::Text(values.scope),
+                ArgsField::Scope => values.scope.into(),
                 ArgsField::Owner => texts.owner.into(),
                 ArgsField::Operation => texts.operation.into(),
                 ArgsField::Fingerprint => texts.fingerprint.into(),
@@ -247,15 +257,15 @@ impl Catalogue {
                 ArgsField::Transition => texts.transition.into(),
                 ArgsField::Digest => texts.digest.into(),
                 ArgsField::Reason => texts.reason.into(),
-                ArgsField::Now => Value::Integer(values.now),
-                ArgsField::AttemptLimit | ArgsField::PolicyRevision | ArgsField::RetryAt => Value::Null,
+                ArgsField::Now => values.now.into(),
+                ArgsField::AttemptLimit | ArgsField::PolicyRevision | ArgsField::RetryAt => Value::Integer(None),
             },
             Source::Next(field) => match field {
                 NextField::State => self.spelling(family, next.state).into(),
-                NextField::Attempt => Value::Integer(next.attempt),
-                NextField::AttemptLimit => Value::Integer(next.attempt_limit),
-                NextField::Revision => Value::Integer(next.revision),
-                NextField::PolicyRevision => Value::Integer(next.policy_revision),
+                NextField::Attempt => next.attempt.into(),
+                NextField::AttemptLimit => next.attempt_limit.into(),
+                NextField::Revision => next.revision.into(),
+                NextField::PolicyRevision => next.policy_revision.into(),
                 NextField::LeaseUntil => next.lease_until.into(),
                 NextField::RetryAt => next.retry_at.into(),
                 NextField::ExpiresAt => next.expires_at.into(),
@@ -266,9 +276,9 @@ impl Catalogue {
                 NextField::TransitionKind => next.transition_kind.map(|kind| kind.name()).into(),
             },
             Source::Host(name) => match name.as_str() {
-                "deadline" => Value::Integer(values.deadline),
-                "response" => values.response.map_or(Value::Null, Value::Bytes),
-                _ => Value::Null,
+                "deadline" => values.deadline.into(),
+                "response" => Value::Bytes(values.response),
+                _ => Value::Text(None),
             },
         }
     }

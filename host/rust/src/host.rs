@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use leasehold_decision::statements::Dialect;
 use leasehold_decision::{Family, Settings};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -18,7 +17,10 @@ use crate::cycle::{Cycle, WRITE_TIMEOUT};
 use crate::decide::Decide;
 use crate::keyring::{Keyring, KeyringError, SecretError, Secrets};
 use crate::metrics::Counts;
-use crate::store::sqlite::{COMMAND_TIMEOUT_MAX_DEFAULT, Migrate, OpenError, SqliteStore, Tuning, command_timeout};
+use crate::store::mysql::MySqlStore;
+use crate::store::postgres::PostgresStore;
+use crate::store::sql::{COMMAND_TIMEOUT_MAX_DEFAULT, Migrate, OpenError, SqlHandle, command_timeout};
+use crate::store::sqlite::{SqliteStore, Tuning};
 use crate::store::{Store, StoreUrl};
 
 /// Why a host could not be put together.
@@ -33,7 +35,13 @@ pub enum HostError {
     /// Its catalogue cannot be used.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
-    /// The store's file cannot be used.
+    /// A store that several hosts use, and no secret that they could share.
+    #[error(
+        "a store that several hosts share needs a secret that they share, too: set LEASEHOLD_SECRET_1 to 32 bytes or more in hex, the same on \
+         every host (`openssl rand -hex 32` makes one), or name a file with LEASEHOLD_SECRETS_FILE"
+    )]
+    SharedStoreWithoutSecret,
+    /// The store cannot be used.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// The secrets cannot be used.
@@ -77,7 +85,7 @@ pub struct HostOptions {
     /// Settings that replace those that ship.
     pub settings: HashMap<Family, Settings>,
     /// How long a statement may wait for another process's lock: shorter than every lease. `None`: as
-    /// [`crate::store::sqlite::command_timeout`] says for the shortest one.
+    /// [`crate::store::sql::command_timeout`] says for the shortest one.
     pub command_timeout: Option<Duration>,
 }
 
@@ -119,7 +127,7 @@ impl std::fmt::Debug for Leasehold {
 pub(crate) struct Inner {
     pub(crate) cycle: Cycle,
     pub(crate) component: Arc<Component>,
-    pub(crate) sqlite: Option<SqliteStore>,
+    pub(crate) sql: Option<SqlHandle>,
     pub(crate) keyring: Option<Arc<Keyring>>,
     pub(crate) settings: HashMap<Family, Settings>,
     pub(crate) tasks: TaskTracker,
@@ -135,8 +143,8 @@ pub struct Parts {
     pub decide: Arc<dyn Decide>,
     /// The store.
     pub store: Arc<dyn Store>,
-    /// The same store, where it is SQLite: for `execute_in_transaction`.
-    pub sqlite: Option<SqliteStore>,
+    /// The same store, where it is a SQL one: for `execute_in_transaction`.
+    pub sql: Option<SqlHandle>,
     /// Secrets, where scopes are made from keys.
     pub secrets: Option<Secrets>,
     /// Settings that replace those that ship.
@@ -156,15 +164,18 @@ impl Leasehold {
             .await
             .map_err(|error| LoadError::Engine(error.to_string()))??;
         let component = Arc::new(component);
-        let StoreUrl::Sqlite(path) = &options.store;
-        let catalogue = Arc::new(Catalogue::read(&component, Dialect::Sqlite)?);
+        let catalogue = Arc::new(Catalogue::read(&component, options.store.dialect())?);
         let leases = all_settings(&component, &options.settings)?;
-        let tuning = Tuning { command_timeout: command_timeout_for(&leases, options.command_timeout)?, ..Tuning::default() };
-        let store = SqliteStore::open_with(path, catalogue, options.migrate, tuning).await?;
+        let timeout = command_timeout_for(&leases, options.command_timeout)?;
+        let sql = open_store(&options.store, catalogue, options.migrate, timeout).await?;
+        let store = sql.store();
         let secrets = match options.secrets {
             SecretSource::Given(secrets) => Some(secrets),
             SecretSource::None => None,
             SecretSource::BesideStore => {
+                let StoreUrl::Sqlite(path) = &options.store else {
+                    return Err(HostError::SharedStoreWithoutSecret);
+                };
                 let file = secrets_beside(path);
                 if !file.exists() && !store.secrets().await.map_err(KeyringError::Store)?.1.is_empty() {
                     let why = "the store was used with secrets that were kept here, and the file is gone; restore it, or give them as LEASEHOLD_SECRET_1, ...";
@@ -180,8 +191,8 @@ impl Leasehold {
         let parts = Parts {
             decide: Arc::clone(&component) as Arc<dyn Decide>,
             component,
-            store: Arc::new(store.clone()),
-            sqlite: Some(store),
+            store,
+            sql: Some(sql),
             secrets,
             settings: options.settings,
             write_timeout: WRITE_TIMEOUT,
@@ -208,7 +219,7 @@ impl Leasehold {
             inner: Arc::new(Inner {
                 cycle,
                 component: parts.component,
-                sqlite: parts.sqlite,
+                sql: parts.sql,
                 keyring,
                 settings,
                 tasks: TaskTracker::new(),
@@ -277,6 +288,22 @@ impl Leasehold {
         self.inner.cycle.store.close().await;
         finished
     }
+}
+
+async fn open_store(
+    url: &StoreUrl,
+    catalogue: Arc<Catalogue>,
+    migrate: Migrate,
+    command_timeout: Duration,
+) -> Result<SqlHandle, OpenError> {
+    Ok(match url {
+        StoreUrl::Sqlite(path) => {
+            let tuning = Tuning { command_timeout, ..Tuning::default() };
+            SqlHandle::Sqlite(SqliteStore::open_with(path, catalogue, migrate, tuning).await?)
+        }
+        StoreUrl::Postgres(url) => SqlHandle::Postgres(PostgresStore::connect(url, catalogue, migrate, command_timeout).await?),
+        StoreUrl::Mysql(url) => SqlHandle::Mysql(MySqlStore::connect(url, catalogue, migrate, command_timeout).await?),
+    })
 }
 
 /// A heartbeat renews the lease every third of it: below this, a busy moment would lose it.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leasehold::host::{HostOptions, secrets_beside};
+use leasehold::store::sql::SqlHandle;
 use leasehold::store::sqlite::{COMMAND_TIMEOUT_MAX_DEFAULT, Migrate, SqliteStore, Tuning, command_timeout};
 use leasehold::{Digest, End, Execution, Family, Leasehold, Outcome, Settlement, State, StoreUrl};
 use leasehold_tests::hosts::{
@@ -24,7 +25,7 @@ const SHORT: Tuning =
 
 async fn tuned(bed: &Bed, tuning: Tuning) -> Leasehold {
     let store = SqliteStore::open_with(&bed.file(), catalogue(), Migrate::Allowed, tuning).await.unwrap();
-    host_of(parts(Arc::new(store.clone()), Some(store), settings(30_000))).await
+    host_of(parts(Arc::new(store.clone()), Some(SqlHandle::Sqlite(store)), settings(30_000))).await
 }
 
 async fn refused(file: &Path, migrate: Migrate, told: &[&str]) {

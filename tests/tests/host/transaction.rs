@@ -87,7 +87,9 @@ async fn an_action_that_takes_longer_than_half_its_lease_is_rolled_back() {
 async fn a_long_reason_is_cut() {
     let bed = bed().await;
     let host = bed.host(settings(30_000)).await;
-    host.execute_in_transaction(request("x"), |_| Box::pin(async { Err("x".repeat(100_000)) })).await.unwrap();
+    host.execute_in_transaction(request("x"), |_: &mut sqlx::SqliteConnection| Box::pin(async { Err("x".repeat(100_000)) }))
+        .await
+        .unwrap();
     assert_eq!(row(&host, "x").await.unwrap().row.reason.map(|reason| reason.len()), Some(200));
 }
 

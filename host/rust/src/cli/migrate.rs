@@ -2,13 +2,10 @@
 
 use std::process::ExitCode;
 
-use leasehold_decision::statements::Dialect;
-
 use super::open::StoreArgs;
 use super::{CliError, Outcome, output};
 use crate::host::{HostOptions, Leasehold, SecretSource};
-use crate::store::StoreUrl;
-use crate::store::sqlite::Migrate;
+use crate::store::sql::Migrate;
 
 /// Lay out the store
 ///
@@ -30,12 +27,9 @@ pub(super) async fn run(args: Args) -> Outcome {
     let url = args.store.url()?;
     let options = HostOptions { migrate: Migrate::Allowed, ..args.store.options(SecretSource::None)? };
     let host = Leasehold::open(options).await?;
-    let dialect = match url {
-        StoreUrl::Sqlite(_) => Dialect::Sqlite,
-    };
     let layout = host
         .component()
-        .schema(dialect)?
+        .schema(url.dialect())?
         .map_err(|_| CliError::Refused("the component has no layout for this store".to_owned()))?;
     output::line(&format!("{url} has layout {}", layout.version))?;
     Ok(ExitCode::SUCCESS)

@@ -6,10 +6,10 @@ use leasehold_decision::Family;
 
 use super::CliError;
 use crate::component::CodeCache;
-use crate::host::{HostOptions, Leasehold, SecretSource, secrets_beside};
+use crate::host::{HostError, HostOptions, Leasehold, SecretSource, secrets_beside};
 use crate::keyring::{SecretError, Secrets};
 use crate::store::StoreUrl;
-use crate::store::sqlite::Migrate;
+use crate::store::sql::Migrate;
 
 /// The file that holds secrets.
 pub(super) const SECRETS_FILE: &str = "LEASEHOLD_SECRETS_FILE";
@@ -19,7 +19,7 @@ const CACHE_DIR: &str = "LEASEHOLD_CACHE_DIR";
 /// The store of a command.
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct StoreArgs {
-    /// Which store, as in sqlite:leasehold.db
+    /// Which store: sqlite:FILE, postgres://USER:PASSWORD@HOST/DATABASE or mysql://USER:PASSWORD@HOST/DATABASE
     #[arg(long, value_name = "URL", env = "LEASEHOLD_STORE", hide_env_values = true)]
     pub(super) store: String,
 }
@@ -99,8 +99,11 @@ pub(super) fn secrets(store: &StoreUrl) -> Result<(SecretPlace, Option<Secrets>)
     match from_variables()? {
         Some(secrets) => Ok((SecretPlace::Variables, Some(secrets))),
         None => {
-            let StoreUrl::Sqlite(path) = store;
-            let file = std::env::var_os(SECRETS_FILE).map_or_else(|| secrets_beside(path), PathBuf::from);
+            let file = match (std::env::var_os(SECRETS_FILE), store) {
+                (Some(file), _) => PathBuf::from(file),
+                (None, StoreUrl::Sqlite(path)) => secrets_beside(path),
+                (None, StoreUrl::Postgres(_) | StoreUrl::Mysql(_)) => return Err(HostError::SharedStoreWithoutSecret.into()),
+            };
             let secrets = Secrets::from_file(&file)?;
             Ok((SecretPlace::File(file), secrets))
         }

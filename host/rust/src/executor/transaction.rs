@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use leasehold_decision::{AdvanceArgs, AdvanceKind, CallTexts, Outcome, State, keys};
-use sqlx::SqliteConnection;
+use sqlx::Connection;
 
 use super::claim::{Answered, ClaimAnswer, ClaimError, ClaimRequest};
 use super::handle::{Claimed, Lease, Transition};
@@ -16,7 +16,7 @@ use crate::cycle::{CycleError, record};
 use crate::decide::Call;
 use crate::host::Leasehold;
 use crate::ids::{Digest, token};
-use crate::store::sqlite::SqliteStore;
+use crate::store::sql::{Driver, Handled, SqlStore};
 use crate::store::{StoreError, Swap, SwapRequest};
 
 /// What the action of a transaction gives: the result that is stored, or why nothing of it may stay.
@@ -57,7 +57,7 @@ pub enum TransactionError {
     #[error("whether it was committed is not known: {0}; claim again to find out")]
     Indeterminate(String),
     /// This store has no transactions for the caller.
-    #[error("this host's store is not SQLite: there is no transaction to share")]
+    #[error("this host's store has no transactions of that kind of connection to share")]
     NoTransactions,
 }
 
@@ -70,15 +70,18 @@ impl Leasehold {
     ///
     /// # Errors
     /// There is no outcome: unless the error says that it is not known, nothing was committed.
-    pub async fn execute_in_transaction<A>(
+    pub async fn execute_in_transaction<C, A>(
         &self,
         request: ClaimRequest,
         action: A,
     ) -> Result<TransactionExecution, TransactionError>
     where
-        A: for<'c> FnOnce(&'c mut SqliteConnection) -> ActionFuture<'c> + Send + 'static,
+        C: Connection,
+        C::Database: Handled + Driver<Connection = C>,
+        A: for<'c> FnOnce(&'c mut C) -> ActionFuture<'c> + Send + 'static,
     {
-        let store = self.inner.sqlite.clone().ok_or(TransactionError::NoTransactions)?;
+        let store = self.inner.sql.as_ref().and_then(<C::Database as Handled>::of).cloned();
+        let store = store.ok_or(TransactionError::NoTransactions)?;
         let host = self.clone();
         let task = self.inner.tasks.spawn(async move {
             let claimed = match host.claim(request).await? {
@@ -114,14 +117,15 @@ async fn rolled_back(claimed: Claimed, reason: String) -> Result<TransactionExec
 }
 
 /// The time-out ends before the commit: a commit that is broken off may have gone through.
-async fn within<A>(store: &SqliteStore, lease: &Lease, action: A, timeout: Duration) -> Result<Within, TransactionError>
+async fn within<D, A>(store: &SqlStore<D>, lease: &Lease, action: A, timeout: Duration) -> Result<Within, TransactionError>
 where
-    A: for<'c> FnOnce(&'c mut SqliteConnection) -> ActionFuture<'c>,
+    D: Driver,
+    A: for<'c> FnOnce(&'c mut D::Connection) -> ActionFuture<'c>,
 {
     let unavailable = |error: sqlx::Error| CycleError::Store(StoreError::Unavailable(error.to_string()));
     let deadline = tokio::time::Instant::now() + timeout;
     let timed_out = || Ok(Within::Failed("TRANSACTION_TIMED_OUT".to_owned()));
-    let Ok(begun) = tokio::time::timeout_at(deadline, store.writer().begin_with("BEGIN IMMEDIATE")).await else {
+    let Ok(begun) = tokio::time::timeout_at(deadline, store.writer().begin_with(D::BEGIN)).await else {
         return timed_out();
     };
     let mut transaction = begun.map_err(unavailable)?;
@@ -152,10 +156,10 @@ where
 }
 
 /// One transition inside the transaction: its count must be 1. Gives the revision that it left.
-async fn step(
-    store: &SqliteStore,
+async fn step<D: Driver>(
+    store: &SqlStore<D>,
     lease: &Lease,
-    connection: &mut SqliteConnection,
+    connection: &mut D::Connection,
     transition: &Transition,
     revision: u64,
 ) -> Result<u64, TransactionError> {
@@ -200,8 +204,8 @@ async fn step(
 }
 
 /// The reply to the commit was lost: the record says whether it went through, by the id of its last transition.
-async fn committed_after_all(
-    store: &SqliteStore,
+async fn committed_after_all<D: Driver>(
+    store: &SqlStore<D>,
     lease: &Lease,
     complete: &Transition,
     error: &sqlx::Error,

@@ -1,7 +1,7 @@
 //! A store does two things: it reads a record together with its clock, and it executes the one statement of a decision. It never
 //! decides. The result of a swap has three values: applied, refused, unknown.
 //!
-//! Implementations: [`sqlite`]. Tests: `tests/tests/host/file.rs`, and every vector.
+//! Implementations: [`sqlite`], [`postgres`], [`mysql`], all of them [`sql::SqlStore`]. Tests: `tests/tests/stores/`, and every vector on each.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,10 +9,13 @@ use std::time::Duration;
 
 use leasehold_decision::{CallTexts, Family, Row, Write};
 
+pub mod mysql;
+pub mod postgres;
+pub mod sql;
 pub mod sqlite;
 mod url;
 
-pub use url::{StoreUrl, StoreUrlError};
+pub use url::{ServerUrl, StoreUrl, StoreUrlError};
 
 /// A boxed future, so that stores can be chosen at run time.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

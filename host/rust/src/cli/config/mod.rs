@@ -40,7 +40,7 @@ use crate::bridge::settings::{BridgeSettings, PathPattern, RouteSettings};
 use crate::bridge::tls::TlsFiles;
 use crate::component::CodeCache;
 use crate::host::{HostOptions, command_timeout_fault};
-use crate::store::sqlite::{self, COMMAND_TIMEOUT_MAX_DEFAULT, Migrate};
+use crate::store::sql::{self, COMMAND_TIMEOUT_MAX_DEFAULT, Migrate};
 
 /// How long what is under way may take once the server is told to stop, unless something else is said.
 const GRACE_DEFAULT: Duration = Duration::from_secs(30);
@@ -166,7 +166,7 @@ fn command_timeout(layers: &Layers, bridge: &BridgeSettings, faults: &mut Faults
         timeout if timeout < shortest || shortest.is_zero() => Ok(timeout),
         timeout => Err(command_timeout_fault(timeout, shortest)),
     };
-    let derived = sqlite::command_timeout(shortest);
+    let derived = sql::command_timeout(shortest);
     faults.read_or(layers.get("store-timeout"), derived, derived, fits)
 }
 

@@ -55,7 +55,13 @@ const OTHER: &str = "Other";
 pub(in crate::cli) const OPTIONS: &[ServeOption] = &[
     whole(PLACES, "listen", "ADDRESS:PORT", Some("127.0.0.1:8080"), "Where clients connect"),
     whole(PLACES, "upstream", "URL", None, "The API that is protected, as in http://127.0.0.1:9000"),
-    whole(PLACES, "store", "URL", None, "Where records are kept, as in sqlite:leasehold.db"),
+    whole(
+        PLACES,
+        "store",
+        "URL",
+        None,
+        "Where records are kept: sqlite:FILE, postgres://USER:PASSWORD@HOST/DATABASE or mysql://USER:PASSWORD@HOST/DATABASE",
+    ),
     whole(
         PLACES,
         "store-timeout",

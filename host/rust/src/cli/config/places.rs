@@ -11,7 +11,7 @@ use super::layers::Layers;
 use super::values;
 use crate::bridge::forward::{Forward, ForwardOptions, UpstreamUrl};
 use crate::bridge::tls::{TlsError, TlsFiles, Trust};
-use crate::host::{SecretSource, secrets_beside};
+use crate::host::{HostError, SecretSource, secrets_beside};
 use crate::keyring::{SecretError, Secrets};
 use crate::store::StoreUrl;
 
@@ -151,6 +151,10 @@ fn beside(store: Option<&StoreUrl>, faults: &mut Faults) -> SecretSource {
                 faults.add_line(error.to_string());
             }
             SecretSource::BesideStore
+        }
+        Some(StoreUrl::Postgres(_) | StoreUrl::Mysql(_)) => {
+            faults.add_line(HostError::SharedStoreWithoutSecret.to_string());
+            SecretSource::None
         }
         None => SecretSource::None,
     }

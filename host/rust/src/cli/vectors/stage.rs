@@ -14,13 +14,13 @@ use crate::cli::CliError;
 use crate::component::{CodeCache, Component};
 use crate::host::{HostOptions, Leasehold, SecretSource};
 use crate::ids::OperationId;
-use crate::store::sqlite::{Migrate, SqliteStore};
-use crate::store::{Store as _, StoreUrl, StoredRow, Swap, SwapRequest};
+use crate::store::sql::{Migrate, SqlHandle};
+use crate::store::{StoreUrl, StoredRow, Swap, SwapRequest};
 
 /// A store, and what stands before every scope of this run.
 pub(super) struct Stage {
     host: Leasehold,
-    sqlite: SqliteStore,
+    sql: SqlHandle,
     prefix: String,
     /// Removed with the store.
     _folder: Option<tempfile::TempDir>,
@@ -46,10 +46,9 @@ impl Stage {
             command_timeout: None,
         };
         let host = Leasehold::open(options).await?;
-        let sqlite =
-            host.inner.sqlite.clone().ok_or_else(|| CliError::Refused("vectors need a store of a known kind".to_owned()))?;
+        let sql = host.inner.sql.clone().ok_or_else(|| CliError::Refused("vectors need a store of a known kind".to_owned()))?;
         let run = OperationId::random().map_err(|error| CliError::Other(error.into()))?;
-        Ok(Self { host, sqlite, prefix: format!("vectors:{run}:"), _folder: folder })
+        Ok(Self { host, sql, prefix: format!("vectors:{run}:"), _folder: folder })
     }
 
     pub(super) fn component(&self) -> Arc<Component> {
@@ -58,7 +57,7 @@ impl Stage {
 
     /// Lets go of the store.
     pub(super) async fn close(self) {
-        self.sqlite.close().await;
+        self.host.store().close().await;
     }
 
     /// The scope that stands in for a vector's own. No decision depends on it.
@@ -70,7 +69,7 @@ impl Stage {
     pub(super) fn plays(&self, work: &DecisionWork) -> bool {
         let corrupt = work.outcome.get("kind").and_then(serde_json::Value::as_str) == Some("corrupt-record");
         let request = &work.request;
-        !corrupt && request.before.as_ref().is_none_or(|row| self.sqlite.can_hold(request.family, row))
+        !corrupt && request.before.as_ref().is_none_or(|row| self.sql.can_hold(request.family, row))
     }
 
     fn played<'v>(&self, batch: &'v [Vector]) -> impl Iterator<Item = (usize, &'v DecisionWork)> {
@@ -87,20 +86,20 @@ impl Stage {
             let row = work.request.before.clone()?;
             Some((work.request.family, Row { scope: self.scope(line, work), ..row }))
         });
-        Ok(self.sqlite.put_rows(&rows.collect::<Vec<_>>()).await?)
+        Ok(self.sql.put_rows(&rows.collect::<Vec<_>>()).await?)
     }
 
     /// Takes away the records of a batch, and those that came of it.
     pub(super) async fn strike(&self, batch: &[Vector]) -> Result<(), CliError> {
         let scopes: Vec<(Family, String)> =
             self.played(batch).map(|(line, work)| (work.request.family, self.scope(line, work))).collect();
-        Ok(self.sqlite.remove_rows(&scopes).await?)
+        Ok(self.sql.remove_rows(&scopes).await?)
     }
 
     /// The record that the store holds, under the vector's own scope.
     pub(super) async fn read(&self, line: usize, work: &DecisionWork) -> Result<Option<StoredRow>, CliError> {
         let scope = self.scope(line, work);
-        let reading = self.sqlite.read(work.request.family, &scope).await?;
+        let reading = self.host.store().read(work.request.family, &scope).await?;
         Ok(reading.stored.map(|mut stored| {
             if stored.row.scope == scope {
                 stored.row.scope.clone_from(&work.request.scope);
@@ -129,6 +128,6 @@ impl Stage {
             deadline: TIME_MS_MAX,
             response: None,
         };
-        Ok(self.sqlite.swap(request).await?)
+        Ok(self.host.store().swap(request).await?)
     }
 }

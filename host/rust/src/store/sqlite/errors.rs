@@ -2,7 +2,7 @@
 
 use sqlx::Error;
 
-use super::super::{StoreError, Swap};
+use super::super::sql::Certainty;
 
 /// Primary result codes (sqlite.org/rescode.html).
 const SQLITE_BUSY: i32 = 5;
@@ -42,14 +42,9 @@ pub(super) fn explain(error: &Error) -> String {
     if advice.is_empty() { error.to_string() } else { format!("{error} ({advice})") }
 }
 
-/// An error of a statement that reads, or that is known to have been rolled back.
-pub(super) fn unavailable(error: &Error) -> StoreError {
-    StoreError::Unavailable(explain(error))
-}
-
-/// An error of a swap. SQLite rolls a failed statement back, so nothing was done; only where the disk failed (or the connection's
-/// thread ended) in the middle is that not known.
-pub(super) fn swap_error(error: &Error) -> Result<Swap, StoreError> {
+/// SQLite rolls a failed statement back, so nothing was done; only where the disk failed (or the connection's thread ended) in the
+/// middle is that not known. A lock was waited for already, so nothing is sent again at once.
+pub(super) fn certainty(error: &Error) -> Certainty {
     match (primary_code(error), error) {
         (
             Some(
@@ -58,8 +53,8 @@ pub(super) fn swap_error(error: &Error) -> Result<Swap, StoreError> {
             ),
             _,
         )
-        | (None, Error::PoolTimedOut | Error::PoolClosed) => Err(unavailable(error)),
-        (Some(SQLITE_IOERR), _) | (None, Error::WorkerCrashed | Error::Io(_)) => Ok(Swap::Unknown(explain(error))),
-        (Some(_) | None, _) => Err(StoreError::Fault(explain(error))),
+        | (None, Error::PoolTimedOut | Error::PoolClosed) => Certainty::NotDone,
+        (Some(SQLITE_IOERR), _) | (None, Error::WorkerCrashed | Error::Io(_)) => Certainty::Unknown,
+        (Some(_) | None, _) => Certainty::Fault,
     }
 }

@@ -1,19 +1,17 @@
-//! From SQLite's rows to ours. A row that cannot be is told as such, with its key.
+//! From a database's rows to ours. A row that cannot be is told as such, with its key.
 
 use leasehold_decision::row::RowTransition;
 use leasehold_decision::{Family, Row, TransitionKind};
-use sqlx::Row as _;
-use sqlx::sqlite::SqliteRow;
 
 use super::super::{After, AuditEntry, CorruptRow, Evidence, List, SecretVersion, StoreError, StoredRow};
-use super::corrupt;
+use super::{Driver, corrupt};
 use crate::catalogue::Catalogue;
 
 /// A row of a family's table: its columns begin at `first`, in the catalogue's order.
-pub(super) struct Decoder<'r> {
+pub(super) struct Decoder<'r, D: Driver> {
     pub(super) catalogue: &'r Catalogue,
     pub(super) family: Family,
-    pub(super) row: &'r SqliteRow,
+    pub(super) row: &'r D::Row,
     pub(super) first: usize,
 }
 
@@ -46,26 +44,26 @@ enum Field {
 type Decoded<T> = Result<T, String>;
 
 /// An integer of 0 and up.
-pub(super) fn integer(row: &SqliteRow, index: usize) -> Decoded<u64> {
-    let value: i64 = row.try_get(index).map_err(|error| error.to_string())?;
+pub(super) fn integer<D: Driver>(row: &D::Row, index: usize) -> Decoded<u64> {
+    let value = D::integer(row, index).map_err(|error| error.to_string())?.ok_or_else(|| format!("column {index} is absent"))?;
     u64::try_from(value).map_err(|_| format!("column {index} is negative"))
 }
 
-impl Decoder<'_> {
+impl<D: Driver> Decoder<'_, D> {
     const fn index(&self, at: Field) -> usize {
         self.first + at as usize
     }
 
     fn text(&self, at: Field) -> Decoded<Option<String>> {
-        self.row.try_get(self.index(at)).map_err(|error| error.to_string())
+        D::text(self.row, self.index(at)).map_err(|error| error.to_string())
     }
 
     fn number(&self, at: Field) -> Decoded<u64> {
-        integer(self.row, self.index(at))
+        integer::<D>(self.row, self.index(at))
     }
 
     fn time(&self, at: Field) -> Decoded<Option<u64>> {
-        let value: Option<i64> = self.row.try_get(self.index(at)).map_err(|error| error.to_string())?;
+        let value = D::integer(self.row, self.index(at)).map_err(|error| error.to_string())?;
         value.map(|value| u64::try_from(value).map_err(|_| "a time is negative".to_owned())).transpose()
     }
 
@@ -106,7 +104,7 @@ impl Decoder<'_> {
                 transition: self.transition()?,
                 result_digest: self.text(Field::ResultDigest)?,
             },
-            response: self.row.try_get(self.index(Field::Response)).map_err(|error| error.to_string())?,
+            response: D::bytes(self.row, self.index(Field::Response)).map_err(|error| error.to_string())?,
             created_at: self.number(Field::CreatedAt)?,
             changed_at: self.number(Field::ChangedAt)?,
         })
@@ -135,37 +133,38 @@ impl Decoder<'_> {
     }
 }
 
-fn column<'r, T>(row: &'r SqliteRow, index: usize) -> Decoded<T>
-where
-    T: sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite>,
-{
-    row.try_get(index).map_err(|error| error.to_string())
+fn word<D: Driver>(row: &D::Row, index: usize) -> Decoded<Option<String>> {
+    D::text(row, index).map_err(|error| error.to_string())
 }
 
-pub(super) fn evidence(row: &SqliteRow) -> Decoded<Evidence> {
+fn needed<D: Driver>(row: &D::Row, index: usize) -> Decoded<String> {
+    word::<D>(row, index)?.ok_or_else(|| format!("column {index} is absent"))
+}
+
+pub(super) fn evidence<D: Driver>(row: &D::Row) -> Decoded<Evidence> {
     Ok(Evidence {
-        attempt: integer(row, 0)?,
-        at: integer(row, 1)?,
-        kind: column(row, 2)?,
-        refused: column(row, 3)?,
-        digest: column(row, 4)?,
-        reason: column(row, 5)?,
-        response: column(row, 6)?,
+        attempt: integer::<D>(row, 0)?,
+        at: integer::<D>(row, 1)?,
+        kind: needed::<D>(row, 2)?,
+        refused: needed::<D>(row, 3)?,
+        digest: word::<D>(row, 4)?,
+        reason: word::<D>(row, 5)?,
+        response: D::bytes(row, 6).map_err(|error| error.to_string())?,
     })
 }
 
-pub(super) fn audit(row: &SqliteRow) -> Decoded<AuditEntry> {
+pub(super) fn audit<D: Driver>(row: &D::Row) -> Decoded<AuditEntry> {
     Ok(AuditEntry {
-        attempt: integer(row, 2)?,
-        revision: integer(row, 3)?,
-        verdict: column(row, 4)?,
-        actor: column(row, 5)?,
-        reason: column(row, 6)?,
-        at: integer(row, 7)?,
+        attempt: integer::<D>(row, 2)?,
+        revision: integer::<D>(row, 3)?,
+        verdict: needed::<D>(row, 4)?,
+        actor: needed::<D>(row, 5)?,
+        reason: needed::<D>(row, 6)?,
+        at: integer::<D>(row, 7)?,
     })
 }
 
-pub(super) fn secret(row: &SqliteRow) -> Decoded<SecretVersion> {
-    let version = u32::try_from(integer(row, 1)?).map_err(|_| "a secret's version is past 2^32".to_owned())?;
-    Ok(SecretVersion { version, active_from: integer(row, 2)?, check_value: column(row, 3)? })
+pub(super) fn secret<D: Driver>(row: &D::Row) -> Decoded<SecretVersion> {
+    let version = u32::try_from(integer::<D>(row, 1)?).map_err(|_| "a secret's version is past 2^32".to_owned())?;
+    Ok(SecretVersion { version, active_from: integer::<D>(row, 2)?, check_value: needed::<D>(row, 3)? })
 }

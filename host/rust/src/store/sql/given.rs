@@ -1,12 +1,9 @@
-//! Binding: from the catalogue's sources to SQLite's parameters.
+//! From the catalogue's sources to values, for the statements that are no writes of decisions.
 
 use leasehold_decision::Family;
-use sqlx::query::Query;
-use sqlx::sqlite::{Sqlite, SqliteArguments};
 
 use super::super::{After, Audit, Evidence, List, SwapRequest};
-use super::trusted;
-use crate::catalogue::{ArgsField, BeforeField, Prepared, Source, Value};
+use crate::catalogue::{ArgsField, BeforeField, Source, Value};
 
 pub(super) const READ: usize = 0;
 pub(super) const WAITING_COUNT: usize = 3;
@@ -53,17 +50,21 @@ impl<'a> Given<'a> {
         Self { family: request.family.name(), scope: request.scope, audit: Some((*request, *audit)), ..Self::default() }
     }
 
-    /// The value of one parameter; a source that has no meaning here is NULL.
-    pub(super) fn value(&self, source: &Source) -> Value<'a> {
+    pub(super) fn values(&self, binds: &[Source]) -> Vec<Value<'a>> {
+        binds.iter().map(|source| self.value(source)).collect()
+    }
+
+    /// The value of one parameter; a source that has no meaning here is absent.
+    fn value(&self, source: &Source) -> Value<'a> {
         match source {
-            Source::Args(ArgsField::Scope) => Value::Text(self.scope),
+            Source::Args(ArgsField::Scope) => Value::from(self.scope),
             Source::Args(ArgsField::Digest) => self.evidence.and_then(|evidence| evidence.digest.as_deref()).into(),
             Source::Args(ArgsField::Reason) => self.evidence.and_then(|evidence| evidence.reason.as_deref()).into(),
             Source::Args(ArgsField::Now) => self.audit.map(|(request, _)| request.now).into(),
             Source::Args(ArgsField::Transition) => self.audit.and_then(|(request, _)| request.texts.transition).into(),
             Source::Before(field) => self.before(*field),
             Source::Host(name) => self.host(name),
-            Source::Args(_) | Source::Next(_) => Value::Null,
+            Source::Args(_) | Source::Next(_) => Value::Text(None),
         }
     }
 
@@ -81,38 +82,24 @@ impl<'a> Given<'a> {
     fn host(&self, name: &str) -> Value<'a> {
         let audit = self.audit.map(|(_, audit)| audit);
         match name {
-            "family" => Value::Text(self.family),
-            "limit" => Value::Integer(self.limit),
-            "failure-retention" | "retention" => Value::Integer(self.retention),
+            "family" => Value::from(self.family),
+            "limit" => Value::from(self.limit),
+            "failure-retention" | "retention" => Value::from(self.retention),
             "after-time" => self.after.map(|after| after.time).into(),
             "after-scope" => self.after.map(|after| after.scope.as_str()).into(),
-            "version" => Value::Integer(self.version),
-            "active-from" => Value::Integer(self.active_from),
-            "check-value" => Value::Text(self.check_value),
-            "notice" => Value::Integer(self.notice),
+            "version" => Value::from(self.version),
+            "active-from" => Value::from(self.active_from),
+            "check-value" => Value::from(self.check_value),
+            "notice" => Value::from(self.notice),
             "attempt" => self.evidence.map(|evidence| evidence.attempt).into(),
             "kind" => self.evidence.map(|evidence| evidence.kind.as_str()).into(),
             "refused" => self.evidence.map(|evidence| evidence.refused.as_str()).into(),
-            "response" => self.evidence.and_then(|evidence| evidence.response.as_deref()).map_or(Value::Null, Value::Bytes),
+            "response" => Value::Bytes(self.evidence.and_then(|evidence| evidence.response.as_deref())),
             "verdict" => audit.map(|audit| audit.verdict).into(),
             "actor" => audit.map(|audit| audit.actor).into(),
             "reason" => audit.map(|audit| audit.reason).into(),
             "before" => audit.map(|audit| audit.before).into(),
-            _ => Value::Null,
+            _ => Value::Text(None),
         }
     }
-}
-
-/// A prepared statement with its parameters bound. Integers past 2^63 - 1 saturate there: no decision makes one.
-pub(super) fn statement<'a>(prepared: &Prepared, value: impl Fn(&Source) -> Value<'a>) -> Query<'a, Sqlite, SqliteArguments> {
-    let mut query = sqlx::query(trusted(&prepared.text)).persistent(true);
-    for source in &prepared.binds {
-        query = match value(source) {
-            Value::Null => query.bind(None::<i64>),
-            Value::Integer(number) => query.bind(i64::try_from(number).unwrap_or(i64::MAX)),
-            Value::Text(text) => query.bind(text),
-            Value::Bytes(bytes) => query.bind(bytes),
-        };
-    }
-    query
 }

@@ -3,15 +3,15 @@
 //! The columns are those of the catalogue's `read`, so a column that is added there and not here is told. Tests: every vector,
 //! through `leasehold vectors`.
 
+use std::sync::Arc;
+
+use leasehold_decision::statements::Dialect;
 use leasehold_decision::{Family, Row};
-use sqlx::query::Query;
-use sqlx::sqlite::{Sqlite, SqliteArguments};
-use sqlx::{AssertSqlSafe, Column as _, Executor as _, SqlSafeStr as _, SqliteConnection, Statement as _};
 
 use super::super::StoreError;
-use super::errors::unavailable;
-use super::{SqliteStore, fault, statements};
+use super::{Driver, Failure, SqlStore, fault, given};
 use crate::catalogue::Value;
+use crate::store::sql::given::Given;
 
 /// Columns of `read` that are not the record's: the clock, and the newest version of the secrets.
 const FOREIGN_COLUMNS: usize = 2;
@@ -20,32 +20,41 @@ fn table(family: Family) -> String {
     format!("leasehold_{}", family.name())
 }
 
-impl SqliteStore {
+fn parameter<D: Driver>(number: usize) -> String {
+    match D::DIALECT {
+        Dialect::Sqlite => format!("?{number}"),
+        Dialect::Postgres => format!("${number}"),
+        Dialect::Mysql | Dialect::Redis => "?".to_owned(),
+    }
+}
+
+impl<D: Driver> SqlStore<D> {
     /// For vectors: makes these rows, all or none. Their scopes must be free.
     pub(crate) async fn put_rows(&self, rows: &[(Family, Row)]) -> Result<(), StoreError> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| unavailable(&error))?;
+        let unavailable = |error: sqlx::Error| Failure::of::<D>(&error).unavailable();
+        let mut transaction = self.writer.begin_with(D::BEGIN).await.map_err(unavailable)?;
         for (family, row) in rows {
-            let columns = self.columns(&mut transaction, *family).await?;
-            let places: Vec<String> = (1..=columns.len()).map(|number| format!("?{number}")).collect();
-            let text = format!("INSERT INTO {} ({}) VALUES ({})", table(*family), columns.join(", "), places.join(", "));
-            let mut query = sqlx::query(AssertSqlSafe(text));
-            for column in &columns {
-                query = bind(query, self.column(*family, row, column)?)?;
+            if !self.can_hold(*family, row) {
+                return Err(fault("a vector's record does not fit into this store"));
             }
-            query.execute(&mut *transaction).await.map_err(|error| unavailable(&error))?;
+            let columns = self.columns(&mut transaction, *family).await?;
+            let places: Vec<String> = (1..=columns.len()).map(parameter::<D>).collect();
+            let text = format!("INSERT INTO {} ({}) VALUES ({})", table(*family), columns.join(", "), places.join(", "));
+            let values = columns.iter().map(|column| self.column(*family, row, column)).collect::<Result<Vec<_>, _>>()?;
+            D::run(&mut transaction, &Arc::from(text), &values).await.map_err(unavailable)?;
         }
-        transaction.commit().await.map_err(|error| unavailable(&error))
+        transaction.commit().await.map_err(unavailable)
     }
 
     /// For vectors: takes these rows away, where they are.
     pub(crate) async fn remove_rows(&self, scopes: &[(Family, String)]) -> Result<(), StoreError> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(|error| unavailable(&error))?;
+        let unavailable = |error: sqlx::Error| Failure::of::<D>(&error).unavailable();
+        let mut transaction = self.writer.begin_with(D::BEGIN).await.map_err(unavailable)?;
         for (family, scope) in scopes {
-            let text = format!("DELETE FROM {} WHERE scope = ?1", table(*family));
-            let done = sqlx::query(AssertSqlSafe(text)).bind(scope).execute(&mut *transaction).await;
-            done.map_err(|error| unavailable(&error))?;
+            let text = format!("DELETE FROM {} WHERE scope = {}", table(*family), parameter::<D>(1));
+            D::run(&mut transaction, &Arc::from(text), &[scope.as_str().into()]).await.map_err(unavailable)?;
         }
-        transaction.commit().await.map_err(|error| unavailable(&error))
+        transaction.commit().await.map_err(unavailable)
     }
 
     /// For vectors: whether a record can lie in its table at all.
@@ -56,25 +65,28 @@ impl SqliteStore {
             && numbers.into_iter().chain(times).all(|number| i64::try_from(number).is_ok())
     }
 
-    async fn columns(&self, connection: &mut SqliteConnection, family: Family) -> Result<Vec<String>, StoreError> {
-        let read = self.catalogue.statement(statements::id(family, statements::READ)).map_err(fault)?;
-        let prepared = connection.prepare(super::trusted(&read.text).into_sql_str()).await.map_err(|error| unavailable(&error))?;
-        Ok(prepared.columns().iter().skip(FOREIGN_COLUMNS).map(|column| column.name().to_owned()).collect())
+    async fn columns(&self, connection: &mut D::Connection, family: Family) -> Result<Vec<String>, StoreError> {
+        let read = self.catalogue.statement(given::id(family, given::READ)).map_err(fault)?;
+        let values = Given { scope: "-", ..Given::default() }.values(&read.binds);
+        let rows = D::fetch(connection, &read.text, &values).await;
+        let rows = rows.map_err(|error| Failure::of::<D>(&error).unavailable())?;
+        let row = rows.first().ok_or_else(|| fault("a reading gave no row"))?;
+        Ok(D::names(row).into_iter().skip(FOREIGN_COLUMNS).collect())
     }
 
     fn column<'a>(&'a self, family: Family, row: &'a Row, column: &str) -> Result<Value<'a>, StoreError> {
         let transition = row.transition.as_ref();
         Ok(match column {
-            "scope" => Value::Text(&row.scope),
+            "scope" => row.scope.as_str().into(),
             "state" => self.catalogue.spelling(family, row.state).into(),
             "owner" => row.owner.as_deref().into(),
             "operation" => row.operation.as_deref().into(),
-            "attempt" => Value::Integer(row.attempt),
-            "attempt_limit" => Value::Integer(row.attempt_limit),
-            "revision" => Value::Integer(row.revision),
+            "attempt" => row.attempt.into(),
+            "attempt_limit" => row.attempt_limit.into(),
+            "revision" => row.revision.into(),
             "fingerprint" => row.fingerprint.as_deref().into(),
             "codec" => row.codec.as_deref().into(),
-            "policy_revision" => Value::Integer(row.policy_revision),
+            "policy_revision" => row.policy_revision.into(),
             "lease_until" => row.lease_until.into(),
             "retry_at" => row.retry_at.into(),
             "expires_at" => row.expires_at.into(),
@@ -83,21 +95,9 @@ impl SqliteStore {
             "transition_kind" => transition.map(|last| last.kind.name()).into(),
             "transition_digest" => transition.and_then(|last| last.digest.as_deref()).into(),
             "result_digest" => row.result_digest.as_deref().into(),
-            "created_at" | "changed_at" => Value::Integer(0),
-            "response" => Value::Null,
+            "created_at" | "changed_at" => 0_u64.into(),
+            "response" => Value::Bytes(None),
             other => return Err(fault(format!("the column {other} has no place in a test vector"))),
         })
     }
-}
-
-type Insert<'q> = Query<'q, Sqlite, SqliteArguments>;
-
-/// Unlike a decision's numbers, which saturate, a vector's must lie in the store as they are.
-fn bind<'q>(query: Insert<'q>, value: Value<'q>) -> Result<Insert<'q>, StoreError> {
-    Ok(match value {
-        Value::Null => query.bind(None::<i64>),
-        Value::Integer(number) => query.bind(i64::try_from(number).map_err(fault)?),
-        Value::Text(text) => query.bind(text),
-        Value::Bytes(bytes) => query.bind(bytes),
-    })
 }
