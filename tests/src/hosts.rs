@@ -46,7 +46,13 @@ pub fn component() -> Arc<Component> {
 #[must_use]
 pub fn catalogue() -> Arc<Catalogue> {
     static READ: OnceLock<Arc<Catalogue>> = OnceLock::new();
-    Arc::clone(READ.get_or_init(|| Arc::new(Catalogue::read(&component(), Dialect::Sqlite).expect("it has a catalogue"))))
+    Arc::clone(READ.get_or_init(|| catalogue_of(Dialect::Sqlite)))
+}
+
+/// Its statements for a dialect.
+#[must_use]
+pub fn catalogue_of(dialect: Dialect) -> Arc<Catalogue> {
+    Arc::new(Catalogue::read(&component(), dialect).expect("it has a catalogue"))
 }
 
 /// A folder for a store; in memory where the system has such a place: nothing that a test holds depends on the disk.
@@ -106,7 +112,7 @@ impl Bed {
         settings: Settings,
         script: impl Fn(&Operation) -> Option<Fault> + Send + Sync + 'static,
     ) -> (Leasehold, Arc<Scripted>) {
-        faulty_on(self.store().await, settings, script).await
+        faulty_on(SqlHandle::Sqlite(self.store().await), settings, script).await
     }
 
     /// Executes statements on the file, past all hosts.
@@ -152,7 +158,7 @@ pub async fn host_in(folder: &Path, settings: Settings) -> Leasehold {
 
 /// A host whose store goes wrong as the script says.
 pub async fn faulty_on(
-    store: SqliteStore,
+    store: SqlHandle,
     settings: Settings,
     script: impl Fn(&Operation) -> Option<Fault> + Send + Sync + 'static,
 ) -> (Leasehold, Arc<Scripted>) {
@@ -160,7 +166,7 @@ pub async fn faulty_on(
     let arm = Arc::clone(&armed);
     let first = std::sync::atomic::AtomicU64::new(0);
     // What happens while the host is put together is not counted.
-    let faulty = Scripted::new(Arc::new(store.clone()), move |operation| {
+    let faulty = Scripted::new(store.store(), move |operation| {
         if !armed.load(std::sync::atomic::Ordering::SeqCst) {
             first.store(operation.number, std::sync::atomic::Ordering::SeqCst);
             return None;
@@ -168,7 +174,7 @@ pub async fn faulty_on(
         let number = operation.number - first.load(std::sync::atomic::Ordering::SeqCst);
         script(&Operation { number, ..*operation })
     });
-    let host = host_of(parts(Arc::clone(&faulty) as Arc<dyn Store>, Some(SqlHandle::Sqlite(store)), settings)).await;
+    let host = host_of(parts(Arc::clone(&faulty) as Arc<dyn Store>, Some(store), settings)).await;
     arm.store(true, std::sync::atomic::Ordering::SeqCst);
     (host, faulty)
 }

@@ -8,11 +8,13 @@
 //! | [`guard`] | what must hold of every statement of a catalogue, on its syntax tree |
 //! | [`hosts`] | hosts on files of their own, a ledger of effects, waiting for conditions |
 //! | [`scripted`] | a store whose n-th operation goes wrong, as a script says |
+//! | [`mishaps`] | every operation of a cycle goes wrong in every way, on any store |
 //! | [`random`] | seeds, and how a failing case is replayed |
 //! | [`bridge`] | a whole bridge on real ports, and a client that says what it got |
 //! | [`binary`] | the real binary, run to its end |
 //! | [`served`] | the real server as a child process |
 //! | [`require`] | what a test needs from outside, and what it says where that is missing |
+//! | [`servers`] | private servers of PostgreSQL and MariaDB |
 //! | [`upstream`] | an API to be protected, which books what it is asked |
 //! | [`faulty`] | a store that fails when it is told to |
 //! | [`wait`] | waiting for conditions |
@@ -25,11 +27,13 @@ pub mod documents;
 pub mod faulty;
 pub mod guard;
 pub mod hosts;
+pub mod mishaps;
 pub mod model;
 pub mod random;
 pub mod require;
 pub mod scripted;
 pub mod served;
+pub mod servers;
 pub mod upstream;
 pub mod wait;
 pub mod walk;

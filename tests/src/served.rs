@@ -1,6 +1,5 @@
 //! `leasehold serve` as a child process; it ends when its handle is dropped, or is killed.
 
-use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Stdio;
@@ -33,6 +32,14 @@ impl Served {
     /// # Panics
     /// It does not start.
     pub async fn start(binary: &Path, file: &Path, upstream: SocketAddr, args: &[&str]) -> Self {
+        Self::start_on(binary, &format!("sqlite:{}", file.display()), upstream, args, &[]).await
+    }
+
+    /// As [`Served::start`], on any store, with variables.
+    ///
+    /// # Panics
+    /// It does not start.
+    pub async fn start_on(binary: &Path, store: &str, upstream: SocketAddr, args: &[&str], variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let log = folder.path().join("log");
         let mut command = Command::new(binary);
@@ -40,7 +47,7 @@ impl Served {
             command.env_remove(name);
         }
         command.args(["serve", "--listen", "127.0.0.1:0", "--upstream", &format!("http://{upstream}")]).args(args);
-        command.args([OsStr::new("--store"), OsStr::new(&format!("sqlite:{}", file.display()))]);
+        command.args(["--store", store]).envs(variables.iter().copied());
         if let CodeCache::Folder(folder) = code_cache() {
             command.arg("--cache-dir").arg(folder);
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leasehold::executor::transaction::{ActionFuture, TransactionExecution};
+use leasehold::store::sql::SqlHandle;
 use leasehold::store::sqlite::{Migrate, SqliteStore};
 use leasehold::{ClaimError, End, Execution, Leasehold};
 use leasehold_tests::hosts::{Ledger, component};
@@ -117,7 +118,7 @@ async fn crowd(folder: &Path, callers: usize, name: &str) {
 
 async fn dies_at_operation(folder: &Path, number: u64, after: bool) {
     let marker = marker(folder);
-    let (host, _) = faulty_on(store_in(folder).await, settings(LEASE), move |operation| {
+    let (host, _) = faulty_on(SqlHandle::Sqlite(store_in(folder).await), settings(LEASE), move |operation| {
         let marker = marker.clone();
         (operation.number == number).then(|| if after { Fault::HaltAfter(marker) } else { Fault::HaltBefore(marker) })
     })

@@ -5,147 +5,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use leasehold::store::sqlite::SqliteStore;
-use leasehold::{ClaimAnswer, End, Execution, Family, Leasehold, Outcome, Settlement, State};
+use leasehold::store::sql::SqlHandle;
+use leasehold::{ClaimAnswer, End, Family, Outcome, Settlement, State};
 use leasehold_decision::StatementName;
-use leasehold_tests::hosts::{
-    Bed, Ledger, charge, clock_reaches, faulty_on, hold, host_of, lease_over, parts, request, row, settings, until,
-};
-use leasehold_tests::scripted::{Fault, Kind, Operation, Scripted};
-
-/// Longer than the pauses between the tries that settle what was lost. Milliseconds.
-const LEASE: u64 = 1_200;
-
-/// One operation goes wrong, or a few in a row.
-type Wrong = (&'static str, fn() -> Fault);
-
-const WAYS: &[Wrong] = &[
-    ("refused", || Fault::Refuse),
-    ("request lost", || Fault::LoseRequest),
-    ("reply lost", || Fault::LoseReply),
-    ("late", || Fault::Late(Duration::from_millis(40))),
-    ("delayed", || Fault::Delay(Duration::from_millis(40))),
-    ("delayed past the lease", || Fault::Delay(Duration::from_millis(LEASE + 100))),
-    ("twice, first reply", || Fault::TwiceFirstReply),
-    ("twice, second reply", || Fault::TwiceSecondReply),
-];
-
-/// How long the action takes.
-#[derive(Clone, Copy, PartialEq)]
-enum Action {
-    Short,
-    /// Until its heartbeat has renewed twice.
-    Long,
-}
-
-/// One run: what went wrong, who executes, and what is left behind.
-struct Run {
-    name: String,
-    host: Leasehold,
-    faulty: Arc<Scripted>,
-    /// The same file, seen by a host that nothing happens to.
-    clean: Leasehold,
-    ledger: Arc<Ledger>,
-}
-
-impl Run {
-    async fn new(
-        store: &SqliteStore,
-        clean: &Leasehold,
-        name: String,
-        script: impl Fn(&Operation) -> Option<Fault> + Send + Sync + 'static,
-    ) -> Self {
-        let (host, faulty) = faulty_on(store.clone(), settings(LEASE), script).await;
-        Self { name, host, faulty, clean: clean.clone(), ledger: Ledger::new() }
-    }
-
-    async fn execute(&self, action: Action) -> Result<Execution, leasehold::ExecuteError> {
-        let (ledger, name, clean) = (Arc::clone(&self.ledger), self.name.clone(), self.clean.clone());
-        self.host
-            .execute(request(&self.name), move |ticket| async move {
-                ledger.charge(&name);
-                let seen = ticket.fencing_token() + 2;
-                if action == Action::Long {
-                    until("two renewals, or a lost lease", || async {
-                        let renewed = row(&clean, &name).await.is_some_and(|stored| stored.row.revision >= seen);
-                        (renewed || ticket.cancelled().is_cancelled()).then_some(())
-                    })
-                    .await;
-                }
-                End::Success(b"done".to_vec())
-            })
-            .await
-    }
-
-    /// What a client sees that tries again until there is an answer.
-    async fn final_answer(&self) -> Outcome {
-        until("an answer", || async {
-            match charge(&self.clean, &self.ledger, &self.name).await.unwrap_or_else(|error| panic!("{}: {error}", self.name)) {
-                Execution::Executed { .. } => None, // The next look sees its replay.
-                Execution::Answered(answered) => match answered.settled.outcome {
-                    Outcome::InProgress(_) | Outcome::RetryLater(_) => None,
-                    outcome @ (Outcome::CompletedReplay(_) | Outcome::RecoveryRequired(_)) => Some(outcome),
-                    other => panic!("{}: {other:?}", self.name),
-                },
-            }
-        })
-        .await
-    }
-
-    /// Executes with the fault, then tries again without it; what must hold.
-    async fn check(&self, action: Action) {
-        let first = self.execute(action).await;
-        let told = || format!("{}: {first:?}", self.name);
-        let before_retry = self.ledger.times(&self.name);
-        match &first {
-            Ok(Execution::Executed { .. }) => assert_eq!(before_retry, 1, "{}", told()),
-            Ok(Execution::Answered(_)) => panic!("somebody else's, on a fresh scope: {}", told()),
-            Err(_) => assert_eq!(before_retry, 0, "an error, and yet it ran: {}", told()),
-        }
-        if let Ok(Execution::Executed { settlement, .. }) = &first {
-            assert!(!matches!(settlement, Settlement::Late(_)), "nobody else was there: {}", told());
-        }
-        let answer = self.final_answer().await;
-        assert!(matches!(answer, Outcome::CompletedReplay(_)), "{answer:?} behind {}", told());
-        assert_eq!(self.ledger.times(&self.name), 1, "{}", told());
-    }
-}
-
-async fn every_operation(action: Action, operations: u64, in_a_row: &[u64]) {
-    let bed = Bed::new();
-    let store = bed.store().await;
-    let clean = host_of(parts(Arc::new(store.clone()), None, settings(LEASE))).await;
-    let healthy = Run::new(&store, &clean, "healthy".to_owned(), |_| None).await;
-    healthy.check(action).await;
-    let made = healthy.faulty.operations();
-    assert!(made >= operations, "a healthy cycle makes {made} operations");
-
-    let mut runs = Vec::new();
-    for (way, fault) in WAYS {
-        for first in 1..=operations {
-            for row in in_a_row {
-                let name = format!("{way}, {row} from operation {first}");
-                let wrong = first..first + row;
-                let run = Run::new(&store, &clean, name, move |operation| wrong.contains(&operation.number).then(fault)).await;
-                runs.push(tokio::spawn(async move { run.check(action).await }));
-            }
-        }
-    }
-    for run in runs {
-        run.await.unwrap();
-    }
-}
+use leasehold_tests::hosts::{Bed, Ledger, charge, clock_reaches, hold, lease_over, request, row, settings, until};
+use leasehold_tests::mishaps::{Action, LEASE, every_operation};
+use leasehold_tests::scripted::{Fault, Kind, Operation};
 
 /// Read, insert, read, start, read, complete.
 #[tokio::test(flavor = "multi_thread")]
 async fn any_operation_of_a_short_cycle_may_go_wrong() {
-    every_operation(Action::Short, 6, &[1, 2, 4]).await;
+    let bed = Bed::new();
+    every_operation(&SqlHandle::Sqlite(bed.store().await), Action::Short, 6, &[1, 2, 4]).await;
 }
 
 /// The same with two renewals between start and complete.
 #[tokio::test(flavor = "multi_thread")]
 async fn any_operation_of_a_cycle_with_renewals_may_go_wrong() {
-    every_operation(Action::Long, 10, &[1, 3]).await;
+    let bed = Bed::new();
+    every_operation(&SqlHandle::Sqlite(bed.store().await), Action::Long, 10, &[1, 3]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -38,11 +38,12 @@ impl SqlStore<Postgres> {
         let place = url.to_string();
         let options = PgConnectOptions::from_str(url.secret())
             .map_err(|error| OpenError::Database { place: place.clone(), why: error.to_string() })?;
-        let timeout = format!("{}ms", command_timeout.as_millis().max(1));
+        // A lock is given up first, so that the error says what it was.
+        let timeout = |part: u32| format!("{}ms", (command_timeout * part / 10).as_millis().max(1));
         let options = options
             .application_name("leasehold")
             .statement_cache_capacity(200)
-            .options([("statement_timeout", &timeout), ("lock_timeout", &timeout)])
+            .options([("statement_timeout", timeout(10)), ("lock_timeout", timeout(8))])
             .disable_statement_logging();
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS_MAX)
