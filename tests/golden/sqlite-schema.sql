@@ -1,12 +1,13 @@
 -- layout 1
 CREATE TABLE leasehold_layout (only INTEGER NOT NULL PRIMARY KEY CHECK (only = 1), version INTEGER NOT NULL, provider TEXT NOT NULL) STRICT;
-CREATE TABLE leasehold_secret (version INTEGER NOT NULL PRIMARY KEY, active_from INTEGER NOT NULL, check_value TEXT NOT NULL) STRICT;
+CREATE TABLE leasehold_secret (version INTEGER NOT NULL PRIMARY KEY, active_from INTEGER NOT NULL UNIQUE, check_value TEXT NOT NULL) STRICT;
 CREATE TABLE leasehold_audit (number INTEGER PRIMARY KEY, family TEXT NOT NULL, scope TEXT NOT NULL, attempt INTEGER NOT NULL, revision INTEGER NOT NULL, verdict TEXT NOT NULL, actor TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL, transition_id TEXT NOT NULL, before TEXT NOT NULL) STRICT;
 CREATE INDEX leasehold_audit_scope ON leasehold_audit (family, scope);
 CREATE TRIGGER leasehold_audit_no_update BEFORE UPDATE ON leasehold_audit BEGIN SELECT RAISE(ABORT, 'leasehold_audit is append-only'); END;
 CREATE TRIGGER leasehold_audit_no_delete BEFORE DELETE ON leasehold_audit BEGIN SELECT RAISE(ABORT, 'leasehold_audit is append-only'); END;
 CREATE TABLE leasehold_evidence (number INTEGER PRIMARY KEY, family TEXT NOT NULL, scope TEXT NOT NULL, attempt INTEGER NOT NULL, at INTEGER NOT NULL, kind TEXT NOT NULL, refused TEXT NOT NULL, digest TEXT, reason TEXT, response BLOB) STRICT;
 CREATE INDEX leasehold_evidence_scope ON leasehold_evidence (family, scope);
+CREATE INDEX leasehold_evidence_at ON leasehold_evidence (at);
 CREATE TABLE leasehold_outbox_authority (stream TEXT NOT NULL PRIMARY KEY, generation INTEGER NOT NULL, mode TEXT NOT NULL CHECK (mode IN ('POLLING', 'DRAINING', 'EXTERNAL'))) STRICT;
 INSERT INTO leasehold_outbox_authority (stream, generation, mode) VALUES ('default', 1, 'POLLING');
 CREATE TABLE leasehold_idempotency (scope TEXT NOT NULL PRIMARY KEY, state TEXT NOT NULL CHECK (state IN ('CLAIMED', 'EXECUTING', 'COMPLETED', 'FAILED_RETRYABLE', 'ABANDONED')), owner TEXT, operation TEXT, attempt INTEGER NOT NULL, attempt_limit INTEGER NOT NULL, revision INTEGER NOT NULL, fingerprint TEXT, codec TEXT, policy_revision INTEGER NOT NULL, lease_until INTEGER, retry_at INTEGER, expires_at INTEGER, reason TEXT, transition_id TEXT, transition_kind TEXT, transition_digest TEXT, result_digest TEXT, created_at INTEGER NOT NULL, changed_at INTEGER NOT NULL, response BLOB) STRICT;

@@ -14,6 +14,7 @@ use thiserror::Error;
 mod others;
 mod parse;
 mod sources;
+mod spelling;
 mod update;
 
 pub use parse::parse_all;
@@ -47,10 +48,16 @@ fn held(dialect: Dialect, statement: &Statement) -> Result<(), Reason> {
     parse::relations(&tree, |relation| place.may_name(statement.kind, relation))?;
     parse::functions(&tree, sources::FUNCTIONS)?;
     match (statement.kind, &place.family) {
-        (StatementKind::Update, Some(family)) => update::check(dialect, family, &place, &tree, &statement.binds),
+        (StatementKind::Update, Some(family)) => {
+            let locked = dialect != Dialect::Mysql || statement.text.ends_with(spelling::MYSQL_LOCK);
+            if *family == leasehold_decision::Family::Outbox && !locked {
+                return Err("does not lock its authority".to_owned());
+            }
+            update::check(dialect, family, &place, &tree, &statement.binds)
+        }
         (StatementKind::Update, None) => Err("an update outside the families".to_owned()),
         (StatementKind::Insert, Some(family)) => others::insert(dialect, family, &place, &tree, &statement.binds),
-        (StatementKind::Insert, None) => others::is_insert(&tree),
+        (StatementKind::Insert, None) => others::is_insert(dialect, &tree),
         (StatementKind::Purge, _) => others::purge(dialect, &place, &tree, &statement.binds),
         (StatementKind::Read, _) => others::is_query(&tree),
     }

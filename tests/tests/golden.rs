@@ -23,28 +23,34 @@ fn check(file: &str, text: &str) {
     );
 }
 
+const SQL: [(Dialect, &str); 3] = [(Dialect::Sqlite, "sqlite"), (Dialect::Postgres, "postgres"), (Dialect::Mysql, "mysql")];
+
 #[test]
-fn the_sqlite_schema_is_as_written_down() {
-    let layout = schema(Dialect::Sqlite).expect("the dialect is carried");
-    let mut text = format!("-- layout {}\n", layout.version);
-    for statement in layout.statements {
-        writeln!(text, "{statement};").expect("a text takes it");
+fn the_schemas_are_as_written_down() {
+    for (dialect, name) in SQL {
+        let layout = schema(dialect).expect("the dialect is carried");
+        let mut text = format!("-- layout {}\n", layout.version);
+        for statement in layout.statements {
+            writeln!(text, "{statement};").expect("a text takes it");
+        }
+        check(&format!("{name}-schema.sql"), &text);
     }
-    check("sqlite-schema.sql", &text);
 }
 
 #[test]
-fn the_sqlite_catalogue_is_as_written_down() {
-    let mut text = String::new();
-    for statement in catalog(Dialect::Sqlite).expect("the dialect is carried") {
-        let kind = match statement.kind {
-            StatementKind::Read => "read",
-            StatementKind::Insert => "insert",
-            StatementKind::Update => "update",
-            StatementKind::Purge => "purge",
-        };
-        writeln!(text, "{} ({kind})\n  {}\n  {}\n", statement.id, statement.text, statement.binds.join(" "))
-            .expect("a text takes it");
+fn the_catalogues_are_as_written_down() {
+    for (dialect, name) in SQL {
+        let mut text = String::new();
+        for statement in catalog(dialect).expect("the dialect is carried") {
+            let kind = match statement.kind {
+                StatementKind::Read => "read",
+                StatementKind::Insert => "insert",
+                StatementKind::Update => "update",
+                StatementKind::Purge => "purge",
+            };
+            writeln!(text, "{} ({kind})\n  {}\n  {}\n", statement.id, statement.text, statement.binds.join(" "))
+                .expect("a text takes it");
+        }
+        check(&format!("{name}-catalogue.txt"), &text);
     }
-    check("sqlite-catalogue.txt", &text);
 }

@@ -2,19 +2,15 @@
 
 use leasehold_decision::statements::{Dialect, spelling};
 use leasehold_decision::{Family, State};
-use sqlparser::ast::{Delete, Expr, FromTable, Insert, SelectItem, SetExpr, Statement, TableObject, Value, ValueWithSpan};
+use sqlparser::ast::{
+    Delete, Expr, FromTable, Insert, OnConflict, OnConflictAction, OnInsert, SelectItem, SetExpr, Statement, TableObject, Value,
+    ValueWithSpan,
+};
 
 use super::Reason;
 use super::parse::{conjuncts, one, source};
 use super::sources::{Place, may_set};
-
-/// The store's clock, by dialect.
-fn clock(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Sqlite => "CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)",
-        Dialect::Postgres | Dialect::Mysql | Dialect::Redis => "-",
-    }
-}
+use super::spelling::{clock, from_nothing, or_nothing, parameter};
 
 /// A family's record is made by a claim before its deadline, or by enqueue; a scope that is there already changes nothing.
 pub(super) fn insert(
@@ -44,14 +40,16 @@ pub(super) fn insert(
         "true".to_owned()
     } else {
         let deadline = binds.iter().position(|source| source == "host.deadline").ok_or("has no deadline")?;
-        format!("{} <= ?{}", clock(dialect), deadline + 1)
+        format!("{} <= {}", clock(dialect), parameter(dialect, deadline + 1))
     };
     let values: Vec<String> = values.iter().map(ToString::to_string).collect();
     let canonical = format!(
-        "INSERT INTO {} ({}) SELECT {} WHERE {condition} ON CONFLICT (scope) DO NOTHING",
+        "INSERT INTO {} ({}) SELECT {}{} WHERE {condition}{}",
         place.table.as_deref().unwrap_or("-"),
         columns.join(", "),
-        values.join(", ")
+        values.join(", "),
+        from_nothing(dialect),
+        or_nothing(dialect)
     );
     if one(dialect, &canonical)? == *tree { Ok(()) } else { Err(format!("is not what it should be: {canonical}")) }
 }
@@ -96,9 +94,15 @@ fn is_null(value: &Expr) -> bool {
 }
 
 /// Outside the families: adds rows, and changes none.
-pub(super) fn is_insert(tree: &Statement) -> Result<(), Reason> {
+pub(super) fn is_insert(dialect: Dialect, tree: &Statement) -> Result<(), Reason> {
+    let nothing = OnConflict { conflict_target: None, action: OnConflictAction::DoNothing };
     match tree {
         Statement::Insert(Insert { or: None, on: None, replace_into: false, .. }) => Ok(()),
+        Statement::Insert(Insert { or: None, on: Some(OnInsert::OnConflict(on)), replace_into: false, .. })
+            if dialect == Dialect::Postgres && *on == nothing =>
+        {
+            Ok(())
+        }
         _ => Err("no plain insert".to_owned()),
     }
 }
@@ -126,20 +130,43 @@ pub(super) fn purge(dialect: Dialect, place: &Place<'_>, tree: &Statement, binds
     };
     let spelled = |state| spelling(family, state).map(|word| format!("'{word}'"));
     let ended: Vec<String> = [State::Completed, State::FailedRetryable].into_iter().filter_map(spelled).collect();
+    let retention = binds.iter().position(|source| source == "host.failure-retention").ok_or("has no retention")?;
+    let limit = binds.iter().position(|source| source == "host.limit").ok_or("has no limit")?;
+    let (retention, limit) = (parameter(dialect, retention + 1), parameter(dialect, limit + 1));
     let ended = format!("state IN ({})", ended.join(", "));
-    let expired = format!("expires_at <= {} - host.failure-retention", clock(dialect));
-    let batch = format!("scope IN (SELECT scope FROM {table} WHERE {ended} AND {expired} ORDER BY expires_at LIMIT host.limit)");
+    let expired = format!("expires_at <= {} - {retention}", clock(dialect));
+    let batch = format!("SELECT scope FROM {table} WHERE {ended} AND {expired} ORDER BY expires_at LIMIT {limit}");
+    let batch = match dialect {
+        Dialect::Postgres => format!("scope = ANY(ARRAY({batch} FOR UPDATE SKIP LOCKED))"),
+        Dialect::Sqlite | Dialect::Mysql | Dialect::Redis => format!("scope IN ({batch})"),
+    };
+    // MySQL bounds the statement itself, which it does not let read its own table.
+    let (wanted, end) = match dialect {
+        Dialect::Mysql => (vec![&ended, &expired], format!(" ORDER BY expires_at LIMIT {limit}")),
+        Dialect::Sqlite | Dialect::Postgres | Dialect::Redis => (vec![&ended, &batch, &expired], String::new()),
+    };
     let conjuncts: Vec<String> = conjuncts(selection).iter().map(ToString::to_string).collect();
-    let asked: Vec<String> = conjuncts.iter().map(|conjunct| with_sources(conjunct, binds)).collect();
-    if let Some(lacking) = [&ended, &batch, &expired].into_iter().find(|wanted| !asked.contains(wanted)) {
-        return Err(format!("does not ask for {lacking}"));
+    let asked: Vec<String> = conjuncts.iter().map(|conjunct| with_sources(dialect, conjunct, binds)).collect();
+    for wanted in wanted {
+        let wanted = with_sources(dialect, &normal(dialect, wanted)?, binds);
+        if !asked.contains(&wanted) {
+            return Err(format!("does not ask for {wanted}"));
+        }
     }
-    let canonical = format!("DELETE FROM {table} WHERE {}", conjuncts.join(" AND "));
+    let canonical = format!("DELETE FROM {table} WHERE {}{end}", conjuncts.join(" AND "));
     if one(dialect, &canonical)? == *tree { Ok(()) } else { Err(format!("is not what it should be: {canonical}")) }
 }
 
+/// A condition, as its syntax tree is written out.
+fn normal(dialect: Dialect, condition: &str) -> Result<String, Reason> {
+    match one(dialect, &format!("DELETE FROM t WHERE {condition}"))? {
+        Statement::Delete(Delete { selection: Some(selection), .. }) => Ok(selection.to_string()),
+        other => Err(format!("{other} is no delete")),
+    }
+}
+
 /// The text with each parameter's source in its place.
-fn with_sources(text: &str, binds: &[String]) -> String {
+fn with_sources(dialect: Dialect, text: &str, binds: &[String]) -> String {
     let numbered = binds.iter().enumerate().rev();
-    numbered.fold(text.to_owned(), |text, (place, source)| text.replace(&format!("?{}", place + 1), source))
+    numbered.fold(text.to_owned(), |text, (place, source)| text.replace(&parameter(dialect, place + 1), source))
 }

@@ -7,11 +7,10 @@ use leasehold_decision::statements::Dialect;
 use sqlparser::ast::{
     Expr, Ident, ObjectName, Statement, Value, ValueWithSpan, Visit, Visitor, visit_expressions, visit_relations,
 };
-use sqlparser::dialect::SQLiteDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
 
-use super::Reason;
+use super::{Reason, spelling};
 
 /// Beginnings of comments in any of the dialects, and what parts statements: none of them is ever needed in a catalogue.
 const NEVER: [&str; 5] = ["--", "/*", "*/", "#", ";"];
@@ -21,17 +20,31 @@ const NEVER: [&str; 5] = ["--", "/*", "*/", "#", ";"];
 /// # Errors
 /// It is no SQL of that dialect, or holds a comment.
 pub fn parse_all(dialect: Dialect, text: &str) -> Result<Vec<Statement>, Reason> {
-    let sqlparser_dialect = match dialect {
-        Dialect::Sqlite => SQLiteDialect {},
-        Dialect::Postgres | Dialect::Mysql | Dialect::Redis => return Err(format!("{dialect:?} has no parser here")),
-    };
-    let tokens = Tokenizer::new(&sqlparser_dialect, text).tokenize().map_err(|error| error.to_string())?;
+    let sqlparser_dialect = spelling::parsed(dialect)?;
+    let numbered = if dialect == Dialect::Mysql { numbered(text) } else { text.to_owned() };
+    let tokens = Tokenizer::new(sqlparser_dialect.as_ref(), &numbered).tokenize().map_err(|error| error.to_string())?;
     let comment =
         |token: &Token| matches!(token, Token::Whitespace(Whitespace::SingleLineComment { .. } | Whitespace::MultiLineComment(_)));
     if tokens.iter().any(comment) {
         return Err("a comment".to_owned());
     }
-    Parser::new(&sqlparser_dialect).with_tokens(tokens).parse_statements().map_err(|error| error.to_string())
+    Parser::new(sqlparser_dialect.as_ref()).with_tokens(tokens).parse_statements().map_err(|error| error.to_string())
+}
+
+/// MySQL's parameters with their numbers, and without the lock that the parser does not know.
+fn numbered(text: &str) -> String {
+    let text = text.strip_suffix(spelling::MYSQL_LOCK).map_or_else(|| text.to_owned(), |text| format!("{text})"));
+    let mut numbered = String::new();
+    let mut number = 0;
+    let mut rest = text.chars().peekable();
+    while let Some(char) = rest.next() {
+        numbered.push(char);
+        if char == '?' && !rest.peek().is_some_and(char::is_ascii_digit) {
+            number += 1;
+            numbered.push_str(&number.to_string());
+        }
+    }
+    numbered
 }
 
 /// The one statement of a text.
@@ -44,22 +57,23 @@ pub(super) fn one(dialect: Dialect, text: &str) -> Result<Statement, Reason> {
     }
     let mut statements = parse_all(dialect, text)?;
     match (statements.pop(), statements.is_empty()) {
-        (Some(statement), true) => unquoted(&statement).map(|()| statement),
+        (Some(statement), true) => unquoted(dialect, &statement).map(|()| statement),
         (Some(_), false) => Err("more than one statement".to_owned()),
         (None, _) => Err("no statement".to_owned()),
     }
 }
 
 /// Quoted names could be texts in disguise (SQLite reads `"x"` as a text where no column has that name).
-fn unquoted(statement: &Statement) -> Result<(), Reason> {
-    struct Quoted;
+fn unquoted(dialect: Dialect, statement: &Statement) -> Result<(), Reason> {
+    struct Quoted(Dialect);
     impl Visitor for Quoted {
         type Break = String;
         fn pre_visit_ident(&mut self, ident: &Ident) -> ControlFlow<String> {
-            if ident.quote_style.is_some() { ControlFlow::Break(ident.value.clone()) } else { ControlFlow::Continue(()) }
+            let quoted = ident.quote_style.is_some() && !spelling::may_quote(self.0, &ident.value);
+            if quoted { ControlFlow::Break(ident.value.clone()) } else { ControlFlow::Continue(()) }
         }
     }
-    match statement.visit(&mut Quoted) {
+    match statement.visit(&mut Quoted(dialect)) {
         ControlFlow::Break(name) => Err(format!("the name {name} is quoted")),
         ControlFlow::Continue(()) => Ok(()),
     }
@@ -74,7 +88,7 @@ pub(super) fn parameter(expr: &Expr) -> Option<usize> {
 }
 
 fn number(placeholder: &str) -> Option<usize> {
-    let digits = placeholder.strip_prefix('?')?;
+    let digits = placeholder.strip_prefix(['?', '$'])?;
     let plain = !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| plain)
 }

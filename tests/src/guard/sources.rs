@@ -5,8 +5,9 @@ use leasehold_decision::statements::StatementKind;
 
 use super::Reason;
 
-/// Functions that a statement may call: those of the store's clock, and two that count.
-pub(super) const FUNCTIONS: &[&str] = &["ROUND", "julianday", "MAX", "COUNT"];
+/// Functions that a statement may call: those of the stores' clocks, two that count, and what makes a batch an array.
+pub(super) const FUNCTIONS: &[&str] =
+    &["ROUND", "julianday", "clock_timestamp", "TIMESTAMPDIFF", "UTC_TIMESTAMP", "MAX", "COUNT", "ARRAY"];
 
 /// The owner tuple: what every update repeats.
 pub(super) const TUPLE: [&str; 5] = ["scope", "owner", "operation", "attempt", "revision"];
@@ -132,7 +133,9 @@ impl<'s> Place<'s> {
     pub(super) fn may_name(&self, kind: StatementKind, relation: &str) -> bool {
         let own = self.table.as_deref() == Some(relation);
         let authority = self.family == Some(Family::Outbox) && kind == StatementKind::Update;
-        own || (authority && relation == "leasehold_outbox_authority")
+        let nothing = kind == StatementKind::Insert && relation == "DUAL";
+        own || nothing
+            || (authority && relation == "leasehold_outbox_authority")
             || (kind == StatementKind::Read && self.name == "read" && relation == "leasehold_secret")
     }
 }

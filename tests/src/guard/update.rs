@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use leasehold_decision::Family;
 use leasehold_decision::statements::Dialect;
-use sqlparser::ast::{Assignment, AssignmentTarget, Expr, Statement, TableFactor, Update, Value, ValueWithSpan};
+use sqlparser::ast::{Assignment, AssignmentTarget, BinaryOperator, Expr, Statement, TableFactor, Update, Value, ValueWithSpan};
 
-use super::Reason;
 use super::parse::{conjuncts, one, parameter, source};
 use super::sources::{Place, TUPLE, may_set};
+use super::{Reason, spelling};
 
 /// A claim needs its stream's authority to poll; what is under way may end while the stream drains.
 const CLAIMS: [&str; 2] = ["takeover", "relet"];
@@ -36,10 +36,11 @@ pub(super) fn check(
         return Err("does not set revision".to_owned());
     }
     let selection = update.selection.as_ref().ok_or("has no WHERE")?;
-    let guard = (*family == Family::Outbox).then(|| authority(place.name));
-    let tuple = tuple(selection, guard.is_some(), binds)?;
+    let guard = (*family == Family::Outbox).then(|| authority(dialect, place.name));
+    let tuple = tuple(dialect, selection, guard.is_some(), binds)?;
     let written: Vec<String> = sets.iter().map(|(column, value)| format!("{column} = {value}")).collect();
-    let kept: Vec<String> = tuple.iter().map(|(column, value)| format!("{column} IS NOT DISTINCT FROM {value}")).collect();
+    let kept: Vec<String> =
+        tuple.iter().map(|(column, value)| format!("{column} {} {value}", spelling::same(dialect, column))).collect();
     let guard = guard.map(|guard| format!(" AND {guard}")).unwrap_or_default();
     let canonical = format!("UPDATE {table} SET {} WHERE {}{guard}", written.join(", "), kept.join(" AND "));
     if one(dialect, &canonical)? == *tree { Ok(()) } else { Err(format!("is not what it should be: {canonical}")) }
@@ -67,15 +68,21 @@ fn set(assignment: &Assignment, binds: &[String]) -> Result<(String, String), Re
 }
 
 /// The tuple's columns with their parameters, in the order in which they stand. Beside them only the authority, last.
-fn tuple(selection: &Expr, guarded: bool, binds: &[String]) -> Result<Vec<(String, String)>, Reason> {
+fn tuple(dialect: Dialect, selection: &Expr, guarded: bool, binds: &[String]) -> Result<Vec<(String, String)>, Reason> {
     let mut found: Vec<(String, String)> = Vec::new();
     let mut conjuncts = conjuncts(selection);
     if guarded && !conjuncts.pop().is_some_and(|last| matches!(last, Expr::Exists { negated: false, .. })) {
         return Err("does not end with the EXISTS of its authority".to_owned());
     }
     for conjunct in conjuncts {
-        let Expr::IsNotDistinctFrom(column, value) = conjunct else {
-            return Err(format!("its WHERE holds {conjunct}, which is no null-safe equality"));
+        let (column, value) = match conjunct {
+            Expr::IsNotDistinctFrom(column, value) => (column, value),
+            Expr::BinaryOp { left, op: BinaryOperator::Spaceship, right } => (left, right),
+            // Only of a column that cannot be absent; the canonical form holds which.
+            Expr::BinaryOp { left, op: BinaryOperator::Eq, right } if spelling::same(dialect, &left.to_string()) == "=" => {
+                (left, right)
+            }
+            _ => return Err(format!("its WHERE holds {conjunct}, which is no null-safe equality")),
         };
         let (Expr::Identifier(column), Some(_)) = (column.as_ref(), parameter(value)) else {
             return Err(format!("its WHERE holds {conjunct}, which is not a bare column with a parameter"));
@@ -94,10 +101,11 @@ fn tuple(selection: &Expr, guarded: bool, binds: &[String]) -> Result<Vec<(Strin
     }
 }
 
-fn authority(name: &str) -> String {
+fn authority(dialect: Dialect, name: &str) -> String {
     let mode = if CLAIMS.contains(&name) { "a.mode = 'POLLING'" } else { "a.mode IN ('POLLING', 'DRAINING')" };
     format!(
         "EXISTS (SELECT 1 FROM leasehold_outbox_authority AS a WHERE a.stream = leasehold_outbox.stream \
-         AND a.generation = leasehold_outbox.generation AND {mode})"
+         AND a.generation = leasehold_outbox.generation AND {mode}{})",
+        spelling::lock(dialect)
     )
 }

@@ -55,7 +55,7 @@ async fn a_file_that_is_no_store_is_refused_and_left_as_it_is() {
 async fn another_layout_is_refused_and_left_as_it_is() {
     for (change, told) in [
         ("UPDATE leasehold_layout SET version = 7", &["layout 7", "knows layout 1"][..]),
-        ("UPDATE leasehold_layout SET provider = 'postgres'", &["\"postgres\"", "name another file"]),
+        ("UPDATE leasehold_layout SET provider = 'postgres'", &["\"postgres\"", "name another store"]),
         ("DELETE FROM leasehold_layout", &["no layout version", "backup"]),
         ("DROP TABLE leasehold_layout", &["no layout version", "backup"]),
     ] {

@@ -51,6 +51,16 @@ pub struct StoreUrlError {
 }
 
 impl StoreUrl {
+    /// What kind of store it is, for people.
+    #[must_use]
+    pub const fn provider(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "SQLite",
+            Self::Postgres(_) => "PostgreSQL",
+            Self::Mysql(_) => "MySQL",
+        }
+    }
+
     /// Whose statements it takes.
     #[must_use]
     pub const fn dialect(&self) -> Dialect {

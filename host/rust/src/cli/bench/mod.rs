@@ -11,7 +11,7 @@
 
 use std::process::ExitCode;
 
-use crate::cli::{CliError, Outcome, output};
+use crate::cli::{CliError, Outcome, open, output};
 
 mod cycle;
 mod decisions;
@@ -34,6 +34,9 @@ pub(super) struct Args {
     /// The folder for the SQLite files: the disk that is measured. Default: a temporary one
     #[arg(long, value_name = "FOLDER")]
     folder: Option<std::path::PathBuf>,
+    /// The cycle alone, on this store, by 1, 8 and 32 clients; the records are taken away again
+    #[arg(long, value_name = "URL", conflicts_with_all = ["only", "folder"])]
+    store: Option<String>,
     /// As JSON, for programs
     #[arg(long)]
     json: bool,
@@ -64,10 +67,14 @@ pub(super) async fn run(args: Args) -> Outcome {
         path: args.folder.clone().unwrap_or_else(std::env::temp_dir),
         source,
     })?;
-    let wanted = |part| args.only.is_none_or(|only| only == part);
+    let store = args.store.as_deref().map(open::store_url).transpose()?;
+    let wanted = |part| store.is_none() && args.only.is_none_or(|only| only == part);
     let mut figures: Vec<Figure> = Vec::new();
     if wanted(Part::Decisions) {
         figures.extend(decisions::measure(args.rounds.saturating_mul(DECISION_ROUNDS))?);
+    }
+    if let Some(store) = &store {
+        figures.extend(cycle::measure_on(store, args.rounds).await?);
     }
     if wanted(Part::Cycle) {
         figures.extend(cycle::measure(args.rounds, folder.path()).await?);

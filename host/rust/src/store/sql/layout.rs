@@ -17,7 +17,7 @@ pub enum OpenError {
         why: String,
     },
     /// There is no layout, and none may be made.
-    #[error("{0} has no layout of leasehold yet: run `leasehold serve` or `leasehold migrate` on it first")]
+    #[error("{0} has no layout of leasehold yet: run `leasehold serve` or `leasehold migrate --store {0}` first")]
     Empty(String),
     /// The layout is of another version.
     #[error(

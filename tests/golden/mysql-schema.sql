@@ -1,0 +1,27 @@
+-- layout 1
+CREATE TABLE leasehold_layout (only BIGINT NOT NULL PRIMARY KEY CHECK (only = 1), version BIGINT NOT NULL, provider VARCHAR(64) NOT NULL) ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin;
+CREATE TABLE leasehold_secret (version BIGINT NOT NULL PRIMARY KEY, active_from BIGINT NOT NULL UNIQUE, check_value TEXT NOT NULL) ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin;
+CREATE TABLE leasehold_audit (number BIGINT AUTO_INCREMENT PRIMARY KEY, family VARCHAR(64) NOT NULL, scope VARCHAR(512) NOT NULL, attempt BIGINT NOT NULL, revision BIGINT NOT NULL, verdict TEXT NOT NULL, actor TEXT NOT NULL, reason TEXT NOT NULL, at BIGINT NOT NULL, transition_id TEXT NOT NULL, `before` TEXT NOT NULL) ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin;
+CREATE INDEX leasehold_audit_scope ON leasehold_audit (family, scope);
+CREATE TABLE leasehold_evidence (number BIGINT AUTO_INCREMENT PRIMARY KEY, family VARCHAR(64) NOT NULL, scope VARCHAR(512) NOT NULL, attempt BIGINT NOT NULL, at BIGINT NOT NULL, kind TEXT NOT NULL, refused TEXT NOT NULL, digest TEXT, reason TEXT, response LONGBLOB) ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin;
+CREATE INDEX leasehold_evidence_scope ON leasehold_evidence (family, scope);
+CREATE INDEX leasehold_evidence_at ON leasehold_evidence (at);
+CREATE TABLE leasehold_outbox_authority (stream VARCHAR(64) NOT NULL PRIMARY KEY, generation BIGINT NOT NULL, mode VARCHAR(64) NOT NULL CHECK (mode IN ('POLLING', 'DRAINING', 'EXTERNAL'))) ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin;
+INSERT INTO leasehold_outbox_authority (stream, generation, mode) VALUES ('default', 1, 'POLLING');
+CREATE TABLE leasehold_idempotency (scope VARCHAR(512) NOT NULL PRIMARY KEY, state VARCHAR(64) NOT NULL CHECK (state IN ('CLAIMED', 'EXECUTING', 'COMPLETED', 'FAILED_RETRYABLE', 'ABANDONED')), owner TEXT, operation TEXT, attempt BIGINT NOT NULL, attempt_limit BIGINT NOT NULL, revision BIGINT NOT NULL, fingerprint TEXT, codec TEXT, policy_revision BIGINT NOT NULL, lease_until BIGINT, retry_at BIGINT, expires_at BIGINT, reason TEXT, transition_id TEXT, transition_kind TEXT, transition_digest TEXT, result_digest TEXT, created_at BIGINT NOT NULL, changed_at BIGINT NOT NULL, response LONGBLOB) ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin;
+CREATE INDEX leasehold_idempotency_waiting ON leasehold_idempotency (state, changed_at, scope);
+CREATE INDEX leasehold_idempotency_lapsed ON leasehold_idempotency (state, lease_until, scope);
+CREATE INDEX leasehold_idempotency_expired ON leasehold_idempotency (expires_at);
+CREATE TABLE leasehold_inbox (scope VARCHAR(512) NOT NULL PRIMARY KEY, state VARCHAR(64) NOT NULL CHECK (state IN ('RECEIVED', 'PROCESSING', 'PROCESSED', 'FAILED', 'DEAD')), owner TEXT, operation TEXT, attempt BIGINT NOT NULL, attempt_limit BIGINT NOT NULL, revision BIGINT NOT NULL, fingerprint TEXT, codec TEXT, policy_revision BIGINT NOT NULL, lease_until BIGINT, retry_at BIGINT, expires_at BIGINT, reason TEXT, transition_id TEXT, transition_kind TEXT, transition_digest TEXT, result_digest TEXT, created_at BIGINT NOT NULL, changed_at BIGINT NOT NULL, response LONGBLOB) ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin;
+CREATE INDEX leasehold_inbox_waiting ON leasehold_inbox (state, changed_at, scope);
+CREATE INDEX leasehold_inbox_lapsed ON leasehold_inbox (state, lease_until, scope);
+CREATE INDEX leasehold_inbox_expired ON leasehold_inbox (expires_at);
+CREATE TABLE leasehold_outbox (scope VARCHAR(512) NOT NULL PRIMARY KEY, state VARCHAR(64) NOT NULL CHECK (state IN ('PENDING', 'CLAIMED', 'DELIVERED', 'FAILED', 'DEAD')), owner TEXT, operation TEXT, attempt BIGINT NOT NULL, attempt_limit BIGINT NOT NULL, revision BIGINT NOT NULL, fingerprint TEXT, codec TEXT, policy_revision BIGINT NOT NULL, lease_until BIGINT, retry_at BIGINT, expires_at BIGINT, reason TEXT, transition_id TEXT, transition_kind TEXT, transition_digest TEXT, result_digest TEXT, stream VARCHAR(64) NOT NULL DEFAULT 'default', generation BIGINT NOT NULL DEFAULT 1, created_at BIGINT NOT NULL, changed_at BIGINT NOT NULL, response LONGBLOB) ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin;
+CREATE INDEX leasehold_outbox_waiting ON leasehold_outbox (state, changed_at, scope);
+CREATE INDEX leasehold_outbox_lapsed ON leasehold_outbox (state, lease_until, scope);
+CREATE INDEX leasehold_outbox_expired ON leasehold_outbox (expires_at);
+CREATE TABLE leasehold_cleanup (scope VARCHAR(512) NOT NULL PRIMARY KEY, state VARCHAR(64) NOT NULL CHECK (state IN ('PENDING', 'CLAIMED', 'DONE', 'FAILED', 'ABANDONED')), owner TEXT, operation TEXT, attempt BIGINT NOT NULL, attempt_limit BIGINT NOT NULL, revision BIGINT NOT NULL, fingerprint TEXT, codec TEXT, policy_revision BIGINT NOT NULL, lease_until BIGINT, retry_at BIGINT, expires_at BIGINT, reason TEXT, transition_id TEXT, transition_kind TEXT, transition_digest TEXT, result_digest TEXT, created_at BIGINT NOT NULL, changed_at BIGINT NOT NULL, response LONGBLOB) ENGINE = InnoDB DEFAULT CHARACTER SET = utf8mb4 COLLATE = utf8mb4_bin;
+CREATE INDEX leasehold_cleanup_waiting ON leasehold_cleanup (state, changed_at, scope);
+CREATE INDEX leasehold_cleanup_lapsed ON leasehold_cleanup (state, lease_until, scope);
+CREATE INDEX leasehold_cleanup_expired ON leasehold_cleanup (expires_at);
+INSERT INTO leasehold_layout (only, version, provider) VALUES (1, 1, 'mysql');
