@@ -6,6 +6,6 @@ use crate::ground::Ground;
 
 pub async fn any_operation_may_go_wrong(ground: &Ground) {
     let store = ground.store().await;
-    every_operation(&store, Action::Short, 6, &[1, 3]).await;
-    every_operation(&store, Action::Long, 10, &[1]).await;
+    every_operation(&store, Action::Short, 4, &[1, 3]).await;
+    every_operation(&store, Action::Long, 8, &[1]).await;
 }

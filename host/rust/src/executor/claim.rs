@@ -142,6 +142,7 @@ impl Leasehold {
             };
             let step = self.inner.cycle.step(&question, located.read_after, located.reading, &mut tries).await?;
             if let Some(settled) = step {
+                let known = settled.known(located.scope.as_str(), &texts);
                 return Ok(match grant(&settled.outcome) {
                     Some(grant) => ClaimAnswer::Held(Claimed::new(
                         self,
@@ -152,6 +153,7 @@ impl Leasehold {
                         operation,
                         grant,
                         &settled,
+                        known,
                     )),
                     None => ClaimAnswer::Answered(Answered { scope: located.scope, settled: Box::new(settled) }),
                 });

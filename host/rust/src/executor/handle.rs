@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::cycle::{CycleError, Question, Settled};
+use crate::cycle::{CycleError, Known, Question, Settled};
 use crate::decide::Call;
 use crate::host::Leasehold;
 use crate::ids::{Digest, OperationId, Owner, Scope, TransitionId, token};
@@ -47,7 +47,7 @@ pub(crate) struct Lease {
     owner: Owner,
     operation: OperationId,
     pub(crate) attempt: u64,
-    /// Serialises transitions; holds the revision last seen, and a renewal whose reply was lost.
+    /// Serialises transitions; holds the revision last seen, the record as the last write left it, and a renewal whose reply was lost.
     state: Mutex<Held>,
     /// Until when the lease runs by this host's monotonic clock.
     deadline: PlainMutex<Instant>,
@@ -56,6 +56,7 @@ pub(crate) struct Lease {
 
 struct Held {
     revision: u64,
+    known: Option<Known>,
     unsettled: Option<Transition>,
 }
 
@@ -91,10 +92,13 @@ impl Lease {
             ..CallTexts::default()
         };
         let response = transition.response.as_deref().map(Vec::as_slice);
-        let settled = self.host.inner.cycle.run(&self.question(Call::Advance(&args), &texts, response)).await?;
+        // A renewal is all about the time, so it always reads the clock.
+        let known = held.known.take().filter(|_| transition.kind != AdvanceKind::Renew);
+        let settled = self.host.inner.cycle.run_from(known, &self.question(Call::Advance(&args), &texts, response)).await?;
         held.unsettled = None;
         if let Outcome::Applied(applied) | Outcome::AlreadyApplied(applied) = &settled.outcome {
             held.revision = applied.revision;
+            held.known = settled.known(self.scope.as_str(), &texts);
             self.set_deadline(deadline(&settled, applied.lease_until));
         } else if !matches!((transition.kind, &settled.outcome), (AdvanceKind::Renew, Outcome::InvalidState(_))) {
             // A renewal that finds the record under this handle's own revision, in a state without a lease, comes behind its own end.
@@ -217,6 +221,7 @@ impl Claimed {
         operation: OperationId,
         grant: Grant,
         settled: &Settled,
+        known: Option<Known>,
     ) -> Self {
         let lease = Lease {
             host: host.clone(),
@@ -226,7 +231,7 @@ impl Claimed {
             owner,
             operation,
             attempt: grant.attempt,
-            state: Mutex::new(Held { revision: grant.revision, unsettled: None }),
+            state: Mutex::new(Held { revision: grant.revision, known, unsettled: None }),
             deadline: PlainMutex::new(deadline(settled, Some(grant.lease_until))),
             moved: CancellationToken::new(),
         };
