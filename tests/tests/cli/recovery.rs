@@ -72,6 +72,18 @@ async fn a_stored_answer_is_taken_as_it_is() {
 }
 
 #[tokio::test]
+async fn a_near_miss_of_a_stored_answer_is_refused_and_the_record_goes_on_waiting() {
+    let store = one_waiting().await;
+    let file = store.file("answer.bin", &[answer("made").as_slice(), b"\n"].concat());
+    let args = ["recovery", "resolve", REFERENCE, "--verdict", "completed", "--response", &file, "--reason", "found"];
+    let told = store.program(&args).fails(2);
+    assert!(told.contains("says 4 bytes of body, and has 5") && told.contains("--content-type"), "{told}");
+    assert_eq!(store.json(&["recovery", "list"]).as_array().map(Vec::len), Some(1));
+    assert!(!store.program(&[&args[..], &["--content-type", "text/plain"]].concat()).done().is_empty());
+    assert_eq!(store.json(&["inspect", SCOPE])["response"]["status"], 200);
+}
+
+#[tokio::test]
 async fn what_a_late_end_wanted_to_say_can_be_taken() {
     let store = one_waiting().await;
     let args = ["recovery", "resolve", REFERENCE, "--verdict", "completed", "--from-evidence", "--reason", "it says so"];
