@@ -48,6 +48,7 @@ impl Server {
             async move {
                 match request.uri().path() {
                     "/wait" => wait.acquire().await.unwrap().forget(),
+                    "/stream" => return Ok(Response::new(Body::new(endless()))),
                     "/panic" => panic!("as the test asked"),
                     _ => {}
                 }
@@ -61,6 +62,14 @@ impl Server {
     async fn begun(&mut self) -> (Version, Peer) {
         self.begun.recv().await.unwrap()
     }
+}
+
+/// A body that has begun and never ends.
+fn endless() -> net::Pieces {
+    let (send, body) = net::Pieces::new();
+    send.send("begun".into()).unwrap();
+    std::mem::forget(send);
+    body
 }
 
 fn h2() -> Client<hyper_util::client::legacy::connect::HttpConnector, Body> {
@@ -235,6 +244,19 @@ async fn what_is_not_finished_within_the_grace_is_cut() {
     server.stop.cancel();
     assert_eq!(pass_until(GRACE, server.ended).await, Ended { cut: 1 });
     assert_eq!(client.closed().await, "");
+}
+
+/// What is cut never looks whole: to HTTP/1.0 a plain close is the end of such an answer.
+#[tokio::test]
+async fn a_stream_that_is_cut_is_reset_for_http_1_0() {
+    let _clock = FrozenClock::begin();
+    let server = Server::start(None).await;
+    let mut client = Wire::to(server.address).await;
+    client.send("GET /stream HTTP/1.0\r\n\r\n").await;
+    client.until("begun").await;
+    server.stop.cancel();
+    assert_eq!(pass_until(GRACE, server.ended).await, Ended { cut: 1 });
+    assert_eq!(client.broken().await, (String::new(), true));
 }
 
 #[tokio::test]

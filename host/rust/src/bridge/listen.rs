@@ -3,7 +3,6 @@
 //! Everything a client can make it wait for or hold has a limit, named below. Knows nothing of what a request means. Tests:
 //! `tests/tests/listen.rs`, with real sockets.
 
-use std::future::Future;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -12,7 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::body::Body;
-use http::{Request, Response};
+use http::header::CONTENT_LENGTH;
+use http::{Request, Response, Version};
+use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -25,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::{Service, ServiceExt};
 
+use super::ending::{Socket, Unended};
 use super::forward::BoxError;
 use super::peer::{Peer, Transport};
 use super::tls::{TlsError, TlsFiles};
@@ -189,22 +191,24 @@ where
         tracing::debug!(%error, "a connection was gone before it was served");
         return;
     }
+    let unended = Unended::default();
+    let stream = Socket::new(stream, unended.clone());
     let Some(Acceptor(acceptor)) = common.tls.clone() else {
-        return exchange(stream, Peer { address, transport: Transport::Plain }, common).await;
+        return exchange(stream, Peer { address, transport: Transport::Plain }, unended, common).await;
     };
     let shaken = tokio::select! {
         shaken = timeout(FIRST_REQUEST_TIMEOUT, acceptor.accept(stream)) => shaken,
         () = common.shutdown.cancelled() => return,
     };
     match shaken {
-        Ok(Ok(stream)) => exchange(stream, Peer { address, transport: Transport::Tls }, common).await,
+        Ok(Ok(stream)) => exchange(stream, Peer { address, transport: Transport::Tls }, unended, common).await,
         Ok(Err(error)) => tracing::debug!(%error, "a TLS hand-shake failed"),
         Err(_) => tracing::debug!("a TLS hand-shake took too long"),
     }
 }
 
 /// Requests and answers, until either side ends the connection.
-async fn exchange<S, Io>(io: Io, peer: Peer, common: Common<S>)
+async fn exchange<S, Io>(io: Io, peer: Peer, unended: Unended, common: Common<S>)
 where
     S: Service<Request<Body>, Response = Response<Body>> + Clone + Send + Sync + 'static,
     S::Future: Send + 'static,
@@ -213,10 +217,10 @@ where
 {
     let Common { service, shutdown, cut, .. } = common;
     let begun = Arc::new(AtomicBool::new(false));
-    let begins = Arc::clone(&begun);
+    let (begins, answers) = (Arc::clone(&begun), unended.clone());
     let service = hyper::service::service_fn(move |request: Request<Incoming>| {
         begins.store(true, Ordering::Relaxed);
-        answer(service.clone(), request, peer)
+        answer(service.clone(), request, peer, answers.clone())
     });
     let builder = builder();
     let mut connection = pin!(builder.serve_connection_with_upgrades(TokioIo::new(io), service));
@@ -225,8 +229,10 @@ where
     loop {
         tokio::select! {
             ended = connection.as_mut() => {
-                if let Err(error) = ended {
-                    tracing::debug!(error = %error, "a connection broke");
+                match ended {
+                    // Everything was written.
+                    Ok(()) => unended.set(false),
+                    Err(error) => tracing::debug!(error = %error, "a connection broke"),
                 }
                 return;
             }
@@ -250,13 +256,23 @@ where
     }
 }
 
-fn answer<S>(service: S, request: Request<Incoming>, peer: Peer) -> impl Future<Output = Result<Response<Body>, S::Error>>
+async fn answer<S>(service: S, request: Request<Incoming>, peer: Peer, unended: Unended) -> Result<Response<Body>, S::Error>
 where
     S: Service<Request<Body>, Response = Response<Body>>,
 {
+    let version = request.version();
     let mut request = request.map(Body::new);
     request.extensions_mut().insert(peer);
-    service.oneshot(request)
+    let answer = service.oneshot(request).await?;
+    let without_chunks = version != Version::HTTP_2 && version.min(answer.version()) < Version::HTTP_11;
+    unended.set(without_chunks && ends_with_its_connection(&answer));
+    Ok(answer)
+}
+
+/// Whether nothing but the end of the connection ends it, in a version that knows no chunks (RFC 9112, 6.3). Where there is no body
+/// at all, as for HEAD, that is of no matter: what hyper has written whole is ended by it.
+fn ends_with_its_connection(answer: &Response<Body>) -> bool {
+    answer.body().size_hint().exact().is_none() && !answer.headers().contains_key(CONTENT_LENGTH)
 }
 
 fn builder() -> auto::Builder<TokioExecutor> {
