@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use axum::body::Body;
 use http::header::CONTENT_LENGTH;
-use http::{Request, Response, Version};
+use http::uri::Authority;
+use http::{Request, Response, StatusCode, Version};
 use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -40,6 +41,11 @@ pub const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 pub const NEXT_REQUEST_TIMEOUT: Duration = Duration::from_secs(75);
 /// Largest head of a request. Bytes.
 pub const HEAD_BYTES_MAX: u32 = 32 * 1_024;
+/// What HTTP/2 takes of a head, so that one past [`HEAD_BYTES_MAX`] has an answer like any other. Past this, h2 answers 431 by itself,
+/// and resets the stream behind it: where a body was to come, some clients tell of the reset alone. Bytes.
+const HTTP_2_HEAD_BYTES_MAX: u32 = 2 * HEAD_BYTES_MAX;
+/// What a line of a head counts beside its name and value in HTTP/2 (RFC 9113, 10.5.1). Bytes.
+const HTTP_2_LINE_BYTES: usize = 32;
 /// Most header lines of a request in HTTP/1.1; in HTTP/2 their bytes are what counts.
 pub const HEADER_LINES_MAX: usize = 100;
 /// Most requests at once on one connection of HTTP/2.
@@ -261,12 +267,25 @@ where
     S: Service<Request<Body>, Response = Response<Body>>,
 {
     let version = request.version();
+    if version == Version::HTTP_2 && head_bytes(&request) > HEAD_BYTES_MAX as usize {
+        let mut answer = Response::new(Body::empty());
+        *answer.status_mut() = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return Ok(answer);
+    }
     let mut request = request.map(Body::new);
     request.extensions_mut().insert(peer);
     let answer = service.oneshot(request).await?;
     let without_chunks = version != Version::HTTP_2 && version.min(answer.version()) < Version::HTTP_11;
     unended.set(without_chunks && ends_with_its_connection(&answer));
     Ok(answer)
+}
+
+/// As HTTP/2 counts them, but for the names of what is no header.
+fn head_bytes(request: &Request<Incoming>) -> usize {
+    let uri = request.uri();
+    let target = [uri.path(), uri.query().unwrap_or_default(), uri.authority().map_or("", Authority::as_str)];
+    let lines = request.headers().iter().map(|(name, value)| [HTTP_2_LINE_BYTES, name.as_str().len(), value.len()]);
+    lines.flatten().chain(target.map(str::len)).fold(0, usize::saturating_add)
 }
 
 /// Whether nothing but the end of the connection ends it, in a version that knows no chunks (RFC 9112, 6.3). Where there is no body
@@ -286,7 +305,7 @@ fn builder() -> auto::Builder<TokioExecutor> {
     builder
         .http2()
         .timer(TokioTimer::new())
-        .max_header_list_size(HEAD_BYTES_MAX)
+        .max_header_list_size(HTTP_2_HEAD_BYTES_MAX)
         .max_concurrent_streams(STREAMS_MAX)
         .keep_alive_interval(PING_INTERVAL)
         .keep_alive_timeout(PING_TIMEOUT);
