@@ -19,6 +19,7 @@ use leasehold::bridge::listen::{
 use leasehold::bridge::peer::{Peer, Transport};
 use leasehold::bridge::tls::{TlsFiles, Trust};
 use net::{Certificates, FrozenClock, Wire, pass, pass_until};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -48,6 +49,7 @@ impl Server {
             async move {
                 match request.uri().path() {
                     "/wait" => wait.acquire().await.unwrap().forget(),
+                    "/stream" => return Ok(Response::new(Body::new(endless()))),
                     "/panic" => panic!("as the test asked"),
                     _ => {}
                 }
@@ -61,6 +63,14 @@ impl Server {
     async fn begun(&mut self) -> (Version, Peer) {
         self.begun.recv().await.unwrap()
     }
+}
+
+/// A body that has begun and never ends.
+fn endless() -> net::Pieces {
+    let (send, body) = net::Pieces::new();
+    send.send("begun".into()).unwrap();
+    std::mem::forget(send);
+    body
 }
 
 fn h2() -> Client<hyper_util::client::legacy::connect::HttpConnector, Body> {
@@ -145,6 +155,52 @@ async fn a_head_that_is_too_large_is_431_in_http_2() {
         large.headers_mut().insert(name, "y".repeat(1_000).parse().unwrap());
     }
     assert_eq!(h2().request(large).await.unwrap().status(), 431);
+}
+
+/// The frames of a POST whose body does not come yet: `x` has a value of so many bytes, a CONTINUATION holds what HEADERS cannot.
+fn http_2_head(value: usize) -> Vec<u8> {
+    let frame = |kind: u8, flags: u8, stream: u8, bytes: &[u8]| {
+        let length = u32::try_from(bytes.len()).unwrap().to_be_bytes();
+        [&length[1..], &[kind, flags, 0, 0, 0, stream], bytes].concat()
+    };
+    // RFC 7541: POST, http, "/" and the name of :authority are in the static table; a length past 126 goes on in parts of 7 bits.
+    let mut head = b"\x83\x86\x84\x01\x01a\x00\x01x\x7f".to_vec();
+    let mut left = value - 127;
+    while left >= 128 {
+        head.push(u8::try_from(left % 128 + 128).unwrap());
+        left /= 128;
+    }
+    head.push(u8::try_from(left).unwrap());
+    head.extend(vec![b'y'; value]);
+    let parts: Vec<&[u8]> = head.chunks(16_384).collect();
+    let frames = parts.iter().enumerate().map(|(index, part)| {
+        let (kind, flags) = (if index == 0 { 1 } else { 9 }, if index + 1 == parts.len() { 4 } else { 0 });
+        frame(kind, flags, 1, part)
+    });
+    [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), frame(4, 0, 0, &[])].into_iter().chain(frames).collect::<Vec<_>>().concat()
+}
+
+/// With a body still to come, h2 resets the stream with PROTOCOL_ERROR behind its own 431, and a client may tell of the reset alone.
+/// NO_ERROR says what is meant: the answer is whole, the body is not wanted (RFC 9113, 8.1).
+#[tokio::test]
+async fn a_head_that_is_too_large_is_431_before_a_body_too() {
+    const NO_ERROR: u32 = 0;
+    let server = Server::start(None).await;
+    let mut stream = tokio::net::TcpStream::connect(server.address).await.unwrap();
+    stream.write_all(&http_2_head(HEAD_BYTES_MAX as usize)).await.unwrap();
+    let mut answered = false;
+    let reset = loop {
+        let mut head = [0; 9];
+        stream.read_exact(&mut head).await.unwrap();
+        let mut bytes = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
+        stream.read_exact(&mut bytes).await.unwrap();
+        match (head[3], head[8]) {
+            (1, 1) => answered = true,
+            (3, 1) => break u32::from_be_bytes(bytes.try_into().unwrap()),
+            (_, _) => {}
+        }
+    };
+    assert_eq!((answered, reset), (true, NO_ERROR));
 }
 
 // What it may be made to wait for.
@@ -235,6 +291,19 @@ async fn what_is_not_finished_within_the_grace_is_cut() {
     server.stop.cancel();
     assert_eq!(pass_until(GRACE, server.ended).await, Ended { cut: 1 });
     assert_eq!(client.closed().await, "");
+}
+
+/// What is cut never looks whole: to HTTP/1.0 a plain close is the end of such an answer.
+#[tokio::test]
+async fn a_stream_that_is_cut_is_reset_for_http_1_0() {
+    let _clock = FrozenClock::begin();
+    let server = Server::start(None).await;
+    let mut client = Wire::to(server.address).await;
+    client.send("GET /stream HTTP/1.0\r\n\r\n").await;
+    client.until("begun").await;
+    server.stop.cancel();
+    assert_eq!(pass_until(GRACE, server.ended).await, Ended { cut: 1 });
+    assert_eq!(client.broken().await, (String::new(), true));
 }
 
 #[tokio::test]

@@ -90,6 +90,20 @@ async fn the_upstream_gets_the_request_with_a_fencing_token() {
     assert_eq!(asked.headers.get_all("leasehold-fencing-token").iter().count(), 1);
 }
 
+/// `Connection` names what is for this hop alone: a client that named the token had it taken out again on the way to the upstream.
+#[tokio::test]
+async fn a_client_cannot_have_the_fencing_token_taken_out() {
+    let upstream = Upstream::charging().await;
+    let bridge = Bridge::before(upstream.address).await;
+    let mut request = bridge.posting("/charges", "k", "{}");
+    request.headers_mut().insert("connection", "Leasehold-Fencing-Token, x-mine".parse().unwrap());
+    request.headers_mut().insert("x-mine", "1".parse().unwrap());
+    bridge.send(request).await.is(201, "charge 1");
+    let asked = &upstream.booked()[0];
+    assert!(asked.header("leasehold-fencing-token").parse::<u64>().is_ok(), "{:?}", asked.headers);
+    assert_eq!((asked.header("x-mine"), asked.header("connection")), ("", ""));
+}
+
 /// A request that is not protected has no token: a client's own one would shut out those that are.
 #[tokio::test]
 async fn a_client_cannot_bring_a_fencing_token_of_its_own() {

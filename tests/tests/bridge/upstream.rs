@@ -10,7 +10,7 @@ use leasehold_tests::upstream::{Gate, Pieces, Upstream, answer, charged};
 use leasehold_tests::wait::within;
 use tokio::net::TcpListener;
 
-use crate::net::{nobody, upstream as raw};
+use crate::net::{Wire, nobody, upstream as raw};
 
 /// The first caller gets this problem with a reference, the next one is told of recovery, with the same reference.
 async fn in_doubt(bridge: &Bridge, first: Reply, status: u16, name: &str) {
@@ -156,6 +156,28 @@ async fn a_stream_that_stalls_never_looks_whole() {
     let bridge = Setup::before(upstream.address).with(|route| route.upstream_timeout = Duration::from_millis(200)).start().await;
     breaks_off_too(&bridge).await;
     assert_eq!(upstream.effects(), 1);
+}
+
+/// To HTTP/1.0 a stream ends with its connection: a broken one ended like a whole one.
+#[tokio::test]
+async fn a_stream_that_breaks_off_never_looks_whole_to_http_1_0() {
+    for (end, whole) in [("0\r\n\r\n", true), ("", false)] {
+        let address = raw(move |_, mut wire| async move {
+            wire.message().await;
+            wire.send("HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n").await;
+            wire.send(end).await;
+        })
+        .await;
+        let bridge = Bridge::before(address).await;
+        for key in ["idempotency-key: k\r\n", ""] {
+            let mut client = Wire::to(bridge.address()).await;
+            client.send(format!("POST /charges HTTP/1.0\r\n{key}content-length: 0\r\n\r\n")).await;
+            let (answer, broken) = within("the end", client.broken()).await;
+            assert_eq!(broken, !whole, "{answer}");
+            // A reset may take what came before it along.
+            assert!(broken || (answer.starts_with("HTTP/1.0 201 ") && answer.ends_with("\r\n\r\nhalf")), "{answer}");
+        }
+    }
 }
 
 // What is not protected.

@@ -23,6 +23,14 @@ fn every_line_but_a_blank_one_has_an_answer_and_a_bad_one_stops_nothing() {
     assert_eq!(program(&["decide"]).done(), "");
 }
 
+/// It said "answers each with a line", and a reader that counted lines waited for an answer to a blank one.
+#[test]
+fn the_help_says_that_a_blank_line_has_no_answer() {
+    let help = program(&["decide", "--help"]).done();
+    let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("A blank line is passed over, without an answer"), "{help}");
+}
+
 #[test]
 fn the_component_and_the_native_code_answer_alike() {
     let input = lines("edges-1.jsonl").join("\n");

@@ -3,7 +3,7 @@
 use leasehold::Family;
 use serde_json::Value;
 
-use super::store::{Store, answer};
+use super::store::{Store, answer, readme};
 
 const SCOPE: &str = "d1:charge:00ff";
 const REFERENCE: &str = "idempotency/d1:charge:00ff";
@@ -69,6 +69,28 @@ async fn a_stored_answer_is_taken_as_it_is() {
     assert!(!store.program(&args).done().is_empty());
     assert_eq!(store.json(&["inspect", SCOPE])["response"]["status"], 201);
     assert_eq!(store.found(SCOPE).await, ("completed-replay", Some("made".to_owned())));
+}
+
+#[tokio::test]
+async fn the_readmes_answer_is_a_stored_one() {
+    let store = one_waiting().await;
+    store.shell(&readme("printf '%s\\n%s' '{\"status\":201"));
+    let args = ["recovery", "resolve", REFERENCE, "--verdict", "completed", "--reason", "found", "--response"];
+    assert!(!store.program(&[&args[..], &[&store.path("answer.json")]].concat()).done().is_empty());
+    assert_eq!(store.json(&["inspect", SCOPE])["response"]["status"], 201);
+    assert_eq!(store.found(SCOPE).await, ("completed-replay", Some("{\"charge\":\"ch\"}".to_owned())));
+}
+
+#[tokio::test]
+async fn a_near_miss_of_a_stored_answer_is_refused_and_the_record_goes_on_waiting() {
+    let store = one_waiting().await;
+    let file = store.file("answer.bin", &[answer("made").as_slice(), b"\n"].concat());
+    let args = ["recovery", "resolve", REFERENCE, "--verdict", "completed", "--response", &file, "--reason", "found"];
+    let told = store.program(&args).fails(2);
+    assert!(told.contains("says 4 bytes of body, and has 5") && told.contains("--content-type"), "{told}");
+    assert_eq!(store.json(&["recovery", "list"]).as_array().map(Vec::len), Some(1));
+    assert!(!store.program(&[&args[..], &["--content-type", "text/plain"]].concat()).done().is_empty());
+    assert_eq!(store.json(&["inspect", SCOPE])["response"]["status"], 200);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use leasehold::{HostOptions, Leasehold};
 
-use super::store::Store;
+use super::store::{Store, readme};
 
 const HEX: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
@@ -78,6 +78,15 @@ async fn secrets_in_variables_are_set_by_hand() {
     assert!(told.contains("there is no LEASEHOLD_SECRET_2: set it here and on every host"), "{told}");
     assert!(rotate().variable("LEASEHOLD_SECRET_2", HEX).done().contains("set LEASEHOLD_SECRET_2 on every host"));
     assert_eq!(lines(&store).len(), 1);
+}
+
+/// It told to set a fresh one, which the store that it had just had made refuses.
+#[tokio::test]
+async fn the_readmes_line_takes_the_secret_that_the_store_was_made_with() {
+    let store = used().await;
+    let secret = store.shell(&format!("{}; printf %s \"$LEASEHOLD_SECRET_1\"", readme("export LEASEHOLD_SECRET_1=")));
+    let program = store.program(&["secret", "rotate", "--to", "2", "--at", "+1h"]);
+    assert!(!program.variable("LEASEHOLD_SECRET_1", secret).variable("LEASEHOLD_SECRET_2", HEX).done().is_empty());
 }
 
 #[tokio::test]

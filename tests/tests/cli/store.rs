@@ -36,6 +36,14 @@ impl Store {
         path
     }
 
+    /// What a shell prints in the store's folder.
+    pub fn shell(&self, script: &str) -> String {
+        let output = std::process::Command::new("sh").args(["-ec", script]).current_dir(self.folder.path()).output();
+        let output = output.expect("there is a shell");
+        assert!(output.status.success(), "{script}: {output:?}");
+        String::from_utf8(output.stdout).expect("it is text")
+    }
+
     /// The binary, on this store.
     pub fn program(&self, args: &[&str]) -> Program {
         program(&[args, &["--store", &self.url()]].concat())
@@ -112,6 +120,14 @@ async fn claim(host: &Leasehold, request: ClaimRequest) -> Claimed {
         ClaimAnswer::Held(claimed) => claimed,
         ClaimAnswer::Answered(answered) => panic!("not held: {answered:?}"),
     }
+}
+
+/// The line of the README that begins so, as it would be copied.
+pub fn readme(begins: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let text = std::fs::read_to_string(path).expect("there is a README");
+    let mut lines = text.lines().map(str::trim).filter(|line| line.starts_with(begins));
+    lines.next().unwrap_or_else(|| panic!("the README has no line that begins with {begins}")).to_owned()
 }
 
 /// A stored answer.

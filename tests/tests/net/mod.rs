@@ -84,6 +84,17 @@ impl Wire {
         String::from_utf8(self.buffer).unwrap()
     }
 
+    /// The same, and whether it was broken: an end that is none, by which HTTP/1.0 tells a part from the whole.
+    pub async fn broken(mut self) -> (String, bool) {
+        loop {
+            match self.stream.read_buf(&mut self.buffer).await {
+                Ok(0) => return (String::from_utf8(self.buffer).unwrap(), false),
+                Ok(_) => {}
+                Err(_) => return (String::from_utf8(self.buffer).unwrap(), true),
+            }
+        }
+    }
+
     /// The same where the bytes are not looked at.
     pub async fn closed_binary(mut self) {
         while self.stream.read_buf(&mut self.buffer).await.is_ok_and(|read| read > 0) {}

@@ -3,7 +3,6 @@
 //! Everything a client can make it wait for or hold has a limit, named below. Knows nothing of what a request means. Tests:
 //! `tests/tests/listen.rs`, with real sockets.
 
-use std::future::Future;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -12,7 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::body::Body;
-use http::{Request, Response};
+use http::header::CONTENT_LENGTH;
+use http::uri::Authority;
+use http::{Request, Response, StatusCode, Version};
+use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -25,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::{Service, ServiceExt};
 
+use super::ending::{Socket, Unended};
 use super::forward::BoxError;
 use super::peer::{Peer, Transport};
 use super::tls::{TlsError, TlsFiles};
@@ -38,6 +41,11 @@ pub const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 pub const NEXT_REQUEST_TIMEOUT: Duration = Duration::from_secs(75);
 /// Largest head of a request. Bytes.
 pub const HEAD_BYTES_MAX: u32 = 32 * 1_024;
+/// What HTTP/2 takes of a head, so that one past [`HEAD_BYTES_MAX`] has an answer like any other. Past this, h2 answers 431 by itself,
+/// and resets the stream behind it: where a body was to come, some clients tell of the reset alone. Bytes.
+const HTTP_2_HEAD_BYTES_MAX: u32 = 2 * HEAD_BYTES_MAX;
+/// What a line of a head counts beside its name and value in HTTP/2 (RFC 9113, 10.5.1). Bytes.
+const HTTP_2_LINE_BYTES: usize = 32;
 /// Most header lines of a request in HTTP/1.1; in HTTP/2 their bytes are what counts.
 pub const HEADER_LINES_MAX: usize = 100;
 /// Most requests at once on one connection of HTTP/2.
@@ -189,22 +197,24 @@ where
         tracing::debug!(%error, "a connection was gone before it was served");
         return;
     }
+    let unended = Unended::default();
+    let stream = Socket::new(stream, unended.clone());
     let Some(Acceptor(acceptor)) = common.tls.clone() else {
-        return exchange(stream, Peer { address, transport: Transport::Plain }, common).await;
+        return exchange(stream, Peer { address, transport: Transport::Plain }, unended, common).await;
     };
     let shaken = tokio::select! {
         shaken = timeout(FIRST_REQUEST_TIMEOUT, acceptor.accept(stream)) => shaken,
         () = common.shutdown.cancelled() => return,
     };
     match shaken {
-        Ok(Ok(stream)) => exchange(stream, Peer { address, transport: Transport::Tls }, common).await,
+        Ok(Ok(stream)) => exchange(stream, Peer { address, transport: Transport::Tls }, unended, common).await,
         Ok(Err(error)) => tracing::debug!(%error, "a TLS hand-shake failed"),
         Err(_) => tracing::debug!("a TLS hand-shake took too long"),
     }
 }
 
 /// Requests and answers, until either side ends the connection.
-async fn exchange<S, Io>(io: Io, peer: Peer, common: Common<S>)
+async fn exchange<S, Io>(io: Io, peer: Peer, unended: Unended, common: Common<S>)
 where
     S: Service<Request<Body>, Response = Response<Body>> + Clone + Send + Sync + 'static,
     S::Future: Send + 'static,
@@ -213,10 +223,10 @@ where
 {
     let Common { service, shutdown, cut, .. } = common;
     let begun = Arc::new(AtomicBool::new(false));
-    let begins = Arc::clone(&begun);
+    let (begins, answers) = (Arc::clone(&begun), unended.clone());
     let service = hyper::service::service_fn(move |request: Request<Incoming>| {
         begins.store(true, Ordering::Relaxed);
-        answer(service.clone(), request, peer)
+        answer(service.clone(), request, peer, answers.clone())
     });
     let builder = builder();
     let mut connection = pin!(builder.serve_connection_with_upgrades(TokioIo::new(io), service));
@@ -225,8 +235,10 @@ where
     loop {
         tokio::select! {
             ended = connection.as_mut() => {
-                if let Err(error) = ended {
-                    tracing::debug!(error = %error, "a connection broke");
+                match ended {
+                    // Everything was written.
+                    Ok(()) => unended.set(false),
+                    Err(error) => tracing::debug!(error = %error, "a connection broke"),
                 }
                 return;
             }
@@ -250,13 +262,36 @@ where
     }
 }
 
-fn answer<S>(service: S, request: Request<Incoming>, peer: Peer) -> impl Future<Output = Result<Response<Body>, S::Error>>
+async fn answer<S>(service: S, request: Request<Incoming>, peer: Peer, unended: Unended) -> Result<Response<Body>, S::Error>
 where
     S: Service<Request<Body>, Response = Response<Body>>,
 {
+    let version = request.version();
+    if version == Version::HTTP_2 && head_bytes(&request) > HEAD_BYTES_MAX as usize {
+        let mut answer = Response::new(Body::empty());
+        *answer.status_mut() = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return Ok(answer);
+    }
     let mut request = request.map(Body::new);
     request.extensions_mut().insert(peer);
-    service.oneshot(request)
+    let answer = service.oneshot(request).await?;
+    let without_chunks = version != Version::HTTP_2 && version.min(answer.version()) < Version::HTTP_11;
+    unended.set(without_chunks && ends_with_its_connection(&answer));
+    Ok(answer)
+}
+
+/// As HTTP/2 counts them, but for the names of what is no header.
+fn head_bytes(request: &Request<Incoming>) -> usize {
+    let uri = request.uri();
+    let target = [uri.path(), uri.query().unwrap_or_default(), uri.authority().map_or("", Authority::as_str)];
+    let lines = request.headers().iter().map(|(name, value)| [HTTP_2_LINE_BYTES, name.as_str().len(), value.len()]);
+    lines.flatten().chain(target.map(str::len)).fold(0, usize::saturating_add)
+}
+
+/// Whether nothing but the end of the connection ends it, in a version that knows no chunks (RFC 9112, 6.3). Where there is no body
+/// at all, as for HEAD, that is of no matter: what hyper has written whole is ended by it.
+fn ends_with_its_connection(answer: &Response<Body>) -> bool {
+    answer.body().size_hint().exact().is_none() && !answer.headers().contains_key(CONTENT_LENGTH)
 }
 
 fn builder() -> auto::Builder<TokioExecutor> {
@@ -270,7 +305,7 @@ fn builder() -> auto::Builder<TokioExecutor> {
     builder
         .http2()
         .timer(TokioTimer::new())
-        .max_header_list_size(HEAD_BYTES_MAX)
+        .max_header_list_size(HTTP_2_HEAD_BYTES_MAX)
         .max_concurrent_streams(STREAMS_MAX)
         .keep_alive_interval(PING_INTERVAL)
         .keep_alive_timeout(PING_TIMEOUT);

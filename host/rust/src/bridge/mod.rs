@@ -3,6 +3,7 @@
 //! | module | what lives there |
 //! | --- | --- |
 //! | [`admin`] | health, readiness, metrics: on an address of their own |
+//! | [`ending`] | a client's socket, which does not end an answer by being closed |
 //! | [`envelope`] | a stored answer, codec `http-1` |
 //! | [`flow`] | the way of one protected request |
 //! | [`forward`] | the way to the upstream and back |
@@ -21,6 +22,7 @@
 //! Tests: in each module, and `tests/tests/` (`bridge/`, `envelope.rs`, `forward/`, `listen.rs`, `principal.rs`).
 
 pub mod admin;
+mod ending;
 pub mod envelope;
 mod flow;
 pub mod forward;

@@ -17,8 +17,8 @@ const DOCUMENT_BYTES_MAX: u64 = 1 << 20;
 /// Decide documents on standard input
 ///
 /// Reads packed documents, a line each (`family`, `scope`, `settings`, `before`, `call`, `args` of a test vector), and answers each
-/// with a line on standard output: `outcome`, `write` and `after`; or `error`, where the line is no such document. An answer is
-/// written before the next line is read. No store is involved.
+/// with a line on standard output: `outcome`, `write` and `after`; or `error`, where the line is no such document. A blank line is
+/// passed over, without an answer. An answer is written before the next line is read. No store is involved.
 #[derive(clap::Args, Debug)]
 #[command(after_help = EXAMPLE)]
 pub(super) struct Args {

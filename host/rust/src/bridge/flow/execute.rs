@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use super::answer::{reference, refuse};
 use super::{Flow, Protected, Sender};
 use crate::bridge::forward::{BoxError, ForwardError, ForwardLimits};
+use crate::bridge::hop::remove_hop_by_hop;
 use crate::bridge::metrics::refusal_name;
 use crate::bridge::problem::ProblemAnswer;
 use crate::executor::handle::{Started, Ticket};
@@ -74,6 +75,8 @@ impl Flow {
 
     async fn send(&self, protected: &Protected, ticket: &Ticket, send: Sender) -> Result<Response<Body>, Fault> {
         let mut request = Request::from_parts(protected.parts.clone(), full(protected.body.clone()));
+        // Here already, so that nothing is left that could name the token as one for this hop alone.
+        remove_hop_by_hop(request.headers_mut());
         request.headers_mut().insert(FENCING_TOKEN, HeaderValue::from(ticket.fencing_token()));
         let timeout = protected.route.upstream_timeout;
         request

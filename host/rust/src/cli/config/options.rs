@@ -104,7 +104,7 @@ pub(in crate::cli) const OPTIONS: &[ServeOption] = &[
         Some("0s"),
         "How long a key waits after its first failed try; twice as long after each further one",
     ),
-    route(RECORDS, "backoff-cap", "DURATION", Some("0s"), "The longest such wait; at least the first one"),
+    route(RECORDS, "backoff-cap", "DURATION", Some("0s"), "The longest such wait; at least the first one, and 0s where that is"),
     route(RECORDS, "replay-retention", "DURATION", Some("24h"), "How long an answer is replayed"),
     route(RECORDS, "failure-retention", "DURATION", Some("24h"), "How long a failed try is remembered"),
     route(RECORDS, "keep-body-max", "SIZE", Some("1MiB"), "Largest answer that is kept for replay; at most 64MiB"),

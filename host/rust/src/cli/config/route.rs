@@ -60,10 +60,12 @@ fn principal(view: View<'_>, jwt: Option<&JwtOptions>, faults: &mut Faults) -> P
 /// The settings of records. What is wrong by itself is stood in for by what goes with anything.
 fn record(view: View<'_>, faults: &mut Faults) -> Settings {
     let ships = policy::default_settings(Family::Idempotency);
+    // A wait that cannot be read is stood in for by one that goes with the other, so that no more is told than what is wrong.
+    let cap = faults.read_or(view.get("backoff-cap"), ships.backoff_cap, u64::MAX, values::milliseconds);
     let settings = Settings {
         lease: faults.read_or(view.get("lease"), ships.lease, LEASE_MS_MIN, values::milliseconds),
-        backoff_base: faults.read_or(view.get("backoff-base"), ships.backoff_base, 0, values::milliseconds),
-        backoff_cap: faults.read_or(view.get("backoff-cap"), ships.backoff_cap, u64::MAX, values::milliseconds),
+        backoff_base: faults.read_or(view.get("backoff-base"), ships.backoff_base, cap, values::milliseconds),
+        backoff_cap: cap,
         attempt_limit: faults.read_or(view.get("attempt-limit"), ships.attempt_limit, ships.attempt_limit, values::attempt_limit),
         replay_retention: faults.read_or(view.get("replay-retention"), ships.replay_retention, u64::MAX, values::milliseconds),
         failure_retention: faults.read_or(view.get("failure-retention"), ships.failure_retention, u64::MAX, values::milliseconds),
@@ -95,6 +97,10 @@ fn check(view: View<'_>, settings: &Settings, faults: &mut Faults) {
     if settings.backoff_cap < settings.backoff_base {
         let places = format!("{} with {}", view.place("backoff-cap"), view.place("backoff-base"));
         faults.add(&places, "backoff-cap is shorter than backoff-base, which would never be waited: raise it");
+    }
+    if settings.backoff_base == 0 && (1..u64::MAX).contains(&settings.backoff_cap) {
+        let places = format!("{} with {}", view.place("backoff-cap"), view.place("backoff-base"));
+        faults.add(&places, "backoff-cap does nothing where the first wait, backoff-base, is 0s: set that too, or leave both out");
     }
     if (1..LEASE_MS_MIN).contains(&settings.lease) {
         faults.add(

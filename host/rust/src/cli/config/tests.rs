@@ -263,4 +263,16 @@ fn a_back_off_has_a_first_wait_and_a_longest_one() {
     assert_eq!(waits(Told::least().file(route), "/a"), (1_000, 8_000));
     Told::least().flag("backoff-base", "1s").refused("backoff-cap (by default) with --backoff-base: backoff-cap is shorter");
     Told::least().flag("backoff-base", "2s").flag("backoff-cap", "1999ms").refused("--backoff-cap with --backoff-base");
+    // The first wait is none by default: a longest one by itself changed nothing, in silence.
+    Told::least().flag("backoff-cap", "5s").refused("--backoff-cap with backoff-base (by default): backoff-cap does nothing");
+    Told::least()
+        .file("backoff-base = \"1s\"\nbackoff-cap = \"5s\"\n[[route]]\npath = \"/a\"\nbackoff-base = \"0s\"\n")
+        .refused("f.toml line 2, backoff-cap with f.toml line 5, route.backoff-base: backoff-cap does nothing");
+    // What cannot be read is told once, and nothing is made of it.
+    for (name, other) in [("backoff-base", "backoff-cap"), ("backoff-cap", "backoff-base")] {
+        let lines = Told::least().flag(name, "soon").flag(other, "5s").bad();
+        assert!(lines.len() == 1 && lines[0].starts_with(&format!("--{name}: ")), "{lines:?}");
+        let lines = Told::least().flag(name, "soon").bad();
+        assert!(lines.len() == 1, "{lines:?}");
+    }
 }

@@ -36,7 +36,7 @@ pub(super) struct Args {
     /// The answer that is replayed: a stored answer (http-1), or the body of one with status 200
     #[arg(long, value_name = "FILE")]
     response: Option<PathBuf>,
-    /// The content type of that body [default: application/json where it is JSON, else application/octet-stream]
+    /// The content type of that body, and that the file is one, whatever it looks like [default: application/json where it is JSON, else application/octet-stream]
     #[arg(long, value_name = "TYPE", requires = "response")]
     content_type: Option<String>,
     /// Replay the response of the last end that came too late
