@@ -2,7 +2,7 @@
 
 use leasehold::store::{Audit, List};
 use leasehold::{Answered, Execution, Family, Outcome, State};
-use leasehold_tests::hosts::{Ledger, ask, charge, hold, lease_over, row, settings};
+use leasehold_tests::hosts::{Ledger, ask, charge, faulty_on, hold, lease_over, row, settings};
 
 use crate::ground::Ground;
 
@@ -26,6 +26,17 @@ pub async fn a_cycle_is_executed_once_and_replayed(ground: &Ground) {
         }
         assert_eq!(ledger.times(key), 1, "{key}");
     }
+}
+
+/// Read, claim, start, complete; then one reading for each replay.
+pub async fn a_first_execution_takes_four_statements_and_a_replay_one(ground: &Ground) {
+    let (host, counted) = faulty_on(ground.store().await, settings(30_000), |_| None).await;
+    let ledger = Ledger::new();
+    let before = counted.operations();
+    assert!(matches!(charge(&host, &ledger, "a").await.unwrap(), Execution::Executed { .. }));
+    assert_eq!(counted.operations() - before, 4);
+    assert!(replayed(&charge(&host, &ledger, "a").await.unwrap()).is_some());
+    assert_eq!(counted.operations() - before, 5);
 }
 
 /// Case 24, on two hosts with pools of their own.

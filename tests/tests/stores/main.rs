@@ -35,6 +35,7 @@ macro_rules! stores {
             every_vector in vectors,
             the_clock_is_the_servers in clock,
             a_cycle_is_executed_once_and_replayed in cycle,
+            a_first_execution_takes_four_statements_and_a_replay_one in cycle,
             one_of_many_claims_is_acquired in cycle,
             takeovers_and_burials_follow_the_lease in cycle,
             a_verdict_and_its_audit_are_one in cycle,

@@ -15,7 +15,7 @@ pub(super) fn shared(sql: Spelling) -> Vec<Statement> {
 
 /// The clock, the layout's version, the versions of the secrets.
 fn clock_and_secrets(sql: Spelling) -> Vec<Statement> {
-    let (nothing, insert) = (sql.from_nothing(), "INSERT INTO leasehold_secret (version, active_from, check_value) SELECT ");
+    let (nothing, insert) = (sql.without_table(), "INSERT INTO leasehold_secret (version, active_from, check_value) SELECT ");
     let otherwise = match sql {
         Spelling::Sqlite | Spelling::Mysql => "",
         Spelling::Postgres => " ON CONFLICT DO NOTHING",
@@ -93,7 +93,7 @@ fn evidence(sql: Spelling) -> Vec<Statement> {
                  SELECT @host.family, @args.scope, @host.attempt, @clock, @host.kind, @host.refused, @args.digest, @args.reason, \
                  @host.response{} \
                  WHERE (SELECT COUNT(*) FROM leasehold_evidence WHERE family = @host.family AND scope = @args.scope) < @host.limit",
-                sql.from_nothing()
+                sql.without_table()
             ),
         ),
         plain(

@@ -52,7 +52,7 @@ impl Spelling {
     }
 
     /// What stands between the values of a SELECT without a table and its WHERE.
-    pub(super) const fn from_nothing(self) -> &'static str {
+    pub(super) const fn without_table(self) -> &'static str {
         match self {
             Self::Sqlite | Self::Postgres => "",
             Self::Mysql => " FROM DUAL",

@@ -52,13 +52,15 @@ pub(super) fn insert(sql: Spelling, family: Family) -> Statement {
     let mut names = String::from("scope");
     let mut values = String::from("@args.scope");
     for (name, source) in assignments(StatementName::Insert).iter().flat_map(|set| columns(StatementName::Insert, set)) {
-        names = names + ", " + name;
-        values = values + ", " + &value(source);
+        names.push_str(", ");
+        names.push_str(name);
+        values.push_str(", ");
+        values.push_str(&value(source));
     }
     let text = format!(
         "INSERT INTO {} ({names}) SELECT {values}{} WHERE @clock <= @host.deadline{}",
         table(family),
-        sql.from_nothing(),
+        sql.without_table(),
         sql.or_nothing()
     );
     plain(sql, &id(family, StatementName::Insert.name()), StatementKind::Insert, &text)
@@ -112,7 +114,7 @@ pub(super) fn enqueue(sql: Spelling, family: Family) -> Statement {
          changed_at) SELECT @args.scope, 'PENDING', 0, @args.attempt-limit, 1, @args.fingerprint, @args.codec, @args.policy-revision, \
          @args.retry-at, @args.now, @args.now{} WHERE true{}",
         table(family),
-        sql.from_nothing(),
+        sql.without_table(),
         sql.or_nothing()
     );
     plain(sql, &id(family, "enqueue"), StatementKind::Insert, &text)

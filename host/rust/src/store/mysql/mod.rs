@@ -8,19 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leasehold_decision::statements::Dialect;
-use sqlx::mysql::{MySqlArguments, MySqlConnectOptions, MySqlPoolOptions};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, MySql};
+use sqlx::mysql::{MySqlArguments, MySqlConnectOptions};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _, MySql};
 
-use super::sql::{ACQUIRE_TIMEOUT, Certainty, Driver, Migrate, OpenError, SqlStore, bound_query, columns_and_parameters, prepare};
+use super::sql::{Certainty, Driver, Migrate, OpenError, SqlStore, bound_query, columns_and_parameters, pool_of_a_server, prepare};
 use super::url::ServerUrl;
 use crate::catalogue::Catalogue;
 
 mod errors;
-
-/// Connections of one host.
-pub const CONNECTIONS_MAX: u32 = 16;
-/// A connection that has been idle for longer is asked first whether it is still there.
-const TRUSTED_IDLE: Duration = Duration::from_secs(1);
 
 /// A store in a MySQL or MariaDB database.
 pub type MySqlStore = SqlStore<MySql>;
@@ -42,21 +37,10 @@ impl SqlStore<MySql> {
             .map_err(|error| OpenError::Database { place: place.clone(), why: error.to_string() })?;
         let options = options.charset("utf8mb4").collation("utf8mb4_bin").statement_cache_capacity(200).disable_statement_logging();
         let session: Arc<str> = format!("SET SESSION innodb_lock_wait_timeout = {}", command_timeout.as_secs().max(1)).into();
-        let pool = MySqlPoolOptions::new()
-            .max_connections(CONNECTIONS_MAX)
-            .acquire_timeout(command_timeout.min(ACQUIRE_TIMEOUT))
-            .test_before_acquire(false)
+        let pool = pool_of_a_server::<MySql>(command_timeout)
             .after_connect(move |connection, _| {
                 let session = Arc::clone(&session);
                 Box::pin(async move { connection.execute(AssertSqlSafe(session)).await.map(|_| ()) })
-            })
-            .before_acquire(|connection, about| {
-                Box::pin(async move {
-                    if about.idle_for > TRUSTED_IDLE {
-                        connection.ping().await?;
-                    }
-                    Ok(true)
-                })
             })
             .connect_lazy_with(options);
         let store = Self { readers: pool.clone(), writer: pool, catalogue, place, path: None, command_timeout };

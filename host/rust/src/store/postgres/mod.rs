@@ -7,19 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leasehold_decision::statements::Dialect;
-use sqlx::postgres::{PgArguments, PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions as _, Connection as _, Postgres};
+use sqlx::postgres::{PgArguments, PgConnectOptions};
+use sqlx::{ConnectOptions as _, Postgres};
 
-use super::sql::{ACQUIRE_TIMEOUT, Certainty, Driver, Migrate, OpenError, SqlStore, bound_query, columns_and_parameters, prepare};
+use super::sql::{Certainty, Driver, Migrate, OpenError, SqlStore, bound_query, columns_and_parameters, pool_of_a_server, prepare};
 use super::url::ServerUrl;
 use crate::catalogue::Catalogue;
 
 mod errors;
-
-/// Connections of one host.
-pub const CONNECTIONS_MAX: u32 = 16;
-/// A connection that has been idle for longer is asked first whether it is still there.
-const TRUSTED_IDLE: Duration = Duration::from_secs(1);
 
 /// A store in a PostgreSQL database.
 pub type PostgresStore = SqlStore<Postgres>;
@@ -45,19 +40,7 @@ impl SqlStore<Postgres> {
             .statement_cache_capacity(200)
             .options([("statement_timeout", timeout(10)), ("lock_timeout", timeout(8))])
             .disable_statement_logging();
-        let pool = PgPoolOptions::new()
-            .max_connections(CONNECTIONS_MAX)
-            .acquire_timeout(command_timeout.min(ACQUIRE_TIMEOUT))
-            .test_before_acquire(false)
-            .before_acquire(|connection, about| {
-                Box::pin(async move {
-                    if about.idle_for > TRUSTED_IDLE {
-                        connection.ping().await?;
-                    }
-                    Ok(true)
-                })
-            })
-            .connect_lazy_with(options);
+        let pool = pool_of_a_server::<Postgres>(command_timeout).connect_lazy_with(options);
         let store = Self { readers: pool.clone(), writer: pool, catalogue, place, path: None, command_timeout };
         prepare(&store, migrate).await?;
         Ok(store)

@@ -52,7 +52,7 @@ pub enum OpenError {
 /// Checks the layout, and makes it where there is none and that is allowed.
 pub(in crate::store) async fn prepare<D: Driver>(store: &SqlStore<D>, migrate: Migrate) -> Result<(), OpenError> {
     let mut connection = connect(store).await?;
-    if is_laid_out(store, &mut connection).await? {
+    if settled(store, &mut connection).await? {
         return if migrate == Migrate::Allowed { can_be_written(store, &mut connection).await } else { Ok(()) };
     }
     if migrate == Migrate::Refused {
@@ -85,6 +85,20 @@ async fn connect<D: Driver>(store: &SqlStore<D>) -> Result<sqlx::pool::PoolConne
 
 fn refused<D: Driver>(store: &SqlStore<D>, error: &sqlx::Error) -> OpenError {
     OpenError::Database { place: store.place.clone(), why: D::explain(error) }
+}
+
+/// Whether there is a layout, once nobody is making one: where tables are made one by one, half of them may be somebody's work under
+/// way, and whoever makes them holds the lock.
+async fn settled<D: Driver>(store: &SqlStore<D>, connection: &mut D::Connection) -> Result<bool, OpenError> {
+    match is_laid_out(store, connection).await {
+        Err(OpenError::HalfDone(_)) if !D::LAYOUT_IN_TRANSACTION => {
+            lay_all::<D>(store, connection, D::LOCK_LAYOUT).await?;
+            let found = is_laid_out(store, connection).await;
+            lay_all::<D>(store, connection, D::UNLOCK_LAYOUT).await?;
+            found
+        }
+        found => found,
+    }
 }
 
 async fn lay_all<D: Driver>(store: &SqlStore<D>, connection: &mut D::Connection, texts: &[&'static str]) -> Result<(), OpenError> {

@@ -20,6 +20,7 @@ mod fixtures;
 mod given;
 mod handle;
 mod layout;
+mod pool;
 mod rows;
 mod store;
 
@@ -28,6 +29,8 @@ pub(super) use driver::{bound_query, columns_and_parameters};
 pub use handle::{Handled, SqlHandle};
 pub use layout::OpenError;
 pub(super) use layout::prepare;
+pub use pool::CONNECTIONS_MAX;
+pub(super) use pool::pool_of_a_server;
 
 use given::Given;
 use rows::Decoder;
