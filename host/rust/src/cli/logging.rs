@@ -55,6 +55,13 @@ impl LogLevel {
         Self(SERVER_LEVEL.to_owned())
     }
 
+    /// Several processes share one cache of compiled code, and its keeper warns where another was faster: nothing that anybody can use,
+    /// unless a filter names it.
+    fn with_quiet_cache(&self) -> String {
+        let Self(level) = self;
+        if level == "off" || level.contains("wasmtime") { level.clone() } else { format!("{level},wasmtime_internal_cache=error") }
+    }
+
     /// A level, or a filter of levels by module. What other libraries say below `info` is of no use to an operator: for that a
     /// filter must name them.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
@@ -113,7 +120,7 @@ impl LogArgs {
 /// Starts it. A second start changes nothing.
 pub(super) fn start(config: &LogConfig) {
     // INVARIANT: a LogLevel was read as a filter before.
-    let filter = EnvFilter::try_new(&config.level.0).unwrap_or_default();
+    let filter = EnvFilter::try_new(config.level.with_quiet_cache()).unwrap_or_default();
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false);
     let started = match config.format {
         LogFormat::Text => log.try_init(),
@@ -143,6 +150,16 @@ mod tests {
         assert_eq!(LogLevel::parse("debug"), Ok(LogLevel("info,leasehold=debug".to_owned())));
         assert_eq!(LogLevel::parse("warn"), Ok(LogLevel("warn".to_owned())));
         assert_eq!(LogLevel::parse("h2=trace"), Ok(LogLevel("h2=trace".to_owned())));
+    }
+
+    #[test]
+    fn the_cache_is_quiet_unless_it_is_named() {
+        let filter = |text: &str| LogLevel::parse(text).unwrap().with_quiet_cache();
+        assert_eq!(filter("warn"), "warn,wasmtime_internal_cache=error");
+        assert_eq!(filter("debug"), "info,leasehold=debug,wasmtime_internal_cache=error");
+        assert_eq!(filter("warn,wasmtime_internal_cache=debug"), "warn,wasmtime_internal_cache=debug");
+        assert_eq!(filter("off"), "off");
+        assert!(EnvFilter::try_new(filter("info")).is_ok());
     }
 
     #[test]
