@@ -15,7 +15,7 @@
 //! | [`http`] | the rules of the HTTP bridge |
 //! | [`policy`] | what ships: name, revision, settings |
 //! | [`packed`] | a decision as a JSON document |
-//! | [`words`] | decisions as lists of numbers, for hosts that decide often |
+//! | [`words`] | decisions in numbers, for hosts that decide often |
 //! | [`json`] | the JSON reader and writer under `keys` and `packed` |
 //!
 //! The calls live in `leasehold-rules`, which is compiled for speed. The crate knows no store, no driver, no HTTP library and no WebAssembly; the one module that binds it to WIT is compiled for

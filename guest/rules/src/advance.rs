@@ -1,6 +1,6 @@
 //! advance: the holder of a tuple moves its record on. The arms stand in the order of section 2 of the contract.
 //!
-//! Tests: `advance/tests.rs`, one an outcome; the vectors; the model in the workspace's `tests/`.
+//! Tests: `guest/src/tests/advance.rs`, one an outcome; the vectors; the model in the workspace's `tests/`.
 
 use crate::outcome::{Applied, Decision, Next, Outcome, StatementName, precheck};
 use crate::record::{Family, OwnerTuple, Reason, Record, Settings, State, Token, TransitionKind, later};
@@ -96,7 +96,7 @@ pub fn advance(family: Family, settings: &Settings, before: Option<&Record>, arg
     }
     if let Some(last) = record.transition.as_ref().filter(|last| last.id == args.transition) {
         let same = last.kind == args.kind.transition_kind() && last.digest == args.digest;
-        return Decision::only(if same { Outcome::AlreadyApplied(standing(record)) } else { Outcome::TransitionConflict });
+        return Decision::only(if same { Outcome::AlreadyApplied(Applied::of(record)) } else { Outcome::TransitionConflict });
     }
     if record.revision != args.tuple.revision {
         return Decision::only(Outcome::StaleRevision(record.revision));
@@ -105,10 +105,6 @@ pub fn advance(family: Family, settings: &Settings, before: Option<&Record>, arg
         return Decision::only(Outcome::InvalidState(record.state));
     }
     apply(family, settings, record, args, now)
-}
-
-fn standing(record: &Record) -> Applied {
-    Applied { state: record.state, revision: record.revision, lease_until: record.lease_until }
 }
 
 fn apply(family: Family, settings: &Settings, record: &Record, args: &AdvanceArgs, now: u64) -> Decision {

@@ -1,6 +1,6 @@
 //! One of the five calls, for lists that mix them, and the batch form.
 //!
-//! Knows no rule of its own. Tests: below.
+//! Knows no rule of its own. Tests: `guest/src/tests/call.rs`.
 
 use alloc::vec::Vec;
 

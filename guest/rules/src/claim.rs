@@ -1,6 +1,6 @@
 //! claim: may this caller have the record? The arms stand in the order of section 2 of the contract.
 //!
-//! Tests: `claim/tests.rs`, one an outcome; the vectors; the model in the workspace's `tests/`.
+//! Tests: `guest/src/tests/claim.rs`, one an outcome; the vectors; the model in the workspace's `tests/`.
 
 use crate::outcome::{Decision, Grant, Next, Outcome, Recovery, Replay, StatementName, precheck};
 use crate::record::{FIRST_REVISION_MAX, Family, Reason, Record, Settings, State, Token, later};

@@ -1,6 +1,6 @@
 //! inspect: what would a claim see? Never writes.
 //!
-//! Tests: below, one an outcome; the vectors; the model in the workspace's `tests/`.
+//! Tests: `guest/src/tests/inspect.rs`, one an outcome; the vectors; the model in the workspace's `tests/`.
 
 use crate::outcome::{Decision, Grant, Outcome, Recovery, Replay, Retryable, precheck};
 use crate::record::{Family, Reason, Record, Settings, State, Token};

@@ -7,7 +7,7 @@
 //! | [`outcome`] | what is answered: outcomes, writes |
 //! | [`claim`], [`advance`], [`release`], [`inspect`], [`resolve`] | the five calls, arms in the order of the contract |
 //! | [`call`] | one of the five, for lists that mix them; the batch form |
-//! | [`words`] | decisions as lists of numbers, for hosts that decide often |
+//! | [`words`] | decisions in numbers, for hosts that decide often |
 //!
 //! Used through `leasehold-decision`, which gives all of it on. Pure and total: no I/O, no clock, no randomness, no panic. Tests: in
 //! `guest/src/tests/`, one file a call; the vectors.

@@ -55,6 +55,14 @@ pub struct Applied {
     pub lease_until: Option<u64>,
 }
 
+impl Applied {
+    /// How a record stands to which the transition was applied before.
+    #[must_use]
+    pub const fn of(record: &Record) -> Self {
+        Self { state: record.state, revision: record.revision, lease_until: record.lease_until }
+    }
+}
+
 /// What a decision says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {

@@ -1,9 +1,9 @@
 //! release: the holder of a tuple gives its try back, unspent. The arms stand in the order of section 2 of the contract.
 //!
-//! Tests: below, one an outcome; the vectors; the model in the workspace's `tests/`.
+//! Tests: `guest/src/tests/release.rs`, one an outcome; the vectors; the model in the workspace's `tests/`.
 
 use crate::advance::failed;
-use crate::outcome::{Decision, Next, Outcome, StatementName, precheck};
+use crate::outcome::{Applied, Decision, Next, Outcome, StatementName, precheck};
 use crate::record::{ATTEMPT_LIMIT_MAX, Family, OwnerTuple, Reason, Record, Settings, State, Token, TransitionKind};
 
 /// What a release call gives.
@@ -30,11 +30,7 @@ pub fn release(family: Family, settings: &Settings, before: Option<&Record>, arg
     }
     if let Some(last) = record.transition.as_ref().filter(|last| last.id == args.transition) {
         return Decision::only(match last.kind {
-            TransitionKind::Release => Outcome::AlreadyApplied(crate::outcome::Applied {
-                state: record.state,
-                revision: record.revision,
-                lease_until: record.lease_until,
-            }),
+            TransitionKind::Release => Outcome::AlreadyApplied(Applied::of(record)),
             TransitionKind::Start
             | TransitionKind::Renew
             | TransitionKind::Complete

@@ -1,6 +1,6 @@
 //! resolve: how an abandoned record ends. The arms stand in the order of section 2 of the contract.
 //!
-//! Tests: `resolve/tests.rs`, one an outcome; the vectors; the model in the workspace's `tests/`.
+//! Tests: `guest/src/tests/resolve.rs`, one an outcome; the vectors; the model in the workspace's `tests/`.
 
 use crate::advance::failure_expiry;
 use crate::outcome::{Applied, Decision, Next, Outcome, StatementName, precheck};
@@ -80,8 +80,7 @@ pub fn resolve(family: Family, settings: &Settings, before: Option<&Record>, arg
     };
     if let Some(last) = record.transition.as_ref().filter(|last| last.id == args.transition) {
         let same = last.kind == args.verdict.transition_kind() && last.digest == digest;
-        let standing = Applied { state: record.state, revision: record.revision, lease_until: record.lease_until };
-        return Decision::only(if same { Outcome::AlreadyApplied(standing) } else { Outcome::TransitionConflict });
+        return Decision::only(if same { Outcome::AlreadyApplied(Applied::of(record)) } else { Outcome::TransitionConflict });
     }
     if record.state != State::Abandoned {
         return Decision::only(Outcome::InvalidState(record.state));

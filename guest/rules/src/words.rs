@@ -10,32 +10,21 @@
 use alloc::vec::Vec;
 
 use crate::advance::AdvanceKind;
-use crate::call::{Call, decide};
-use crate::outcome::{Decision, StatementName};
-use crate::record::{ATTEMPT_LIMIT_MAX, Corruption, Family, Reason, Record, Settings, SettingsFault, State, Token, TransitionKind};
+use crate::call::decide;
+use crate::outcome::StatementName;
+use crate::record::{ATTEMPT_LIMIT_MAX, Corruption, Family, Reason, SettingsFault, State, TransitionKind};
 use crate::resolve::Verdict;
 
 mod answers;
 mod questions;
 
+pub use answers::decode;
+pub use questions::encode;
+
 /// Words of a question.
 pub const QUESTION_WORDS: usize = questions::WORDS;
 /// Words of an answer.
 pub const ANSWER_WORDS: usize = answers::WORDS;
-
-/// A call as words. `None`: an attempt or a limit is 2^32 or more.
-#[must_use]
-#[inline]
-pub fn encode(
-    family: Family,
-    settings: &Settings,
-    before: Option<&Record>,
-    call: &Call,
-    readable_codecs: &[Token],
-    now: u64,
-) -> Option<[u64; QUESTION_WORDS]> {
-    questions::encode(family, settings, before, call, readable_codecs, now)
-}
 
 /// Decides one call. Words that are no question: zeros, which are no decision.
 #[must_use]
@@ -54,13 +43,6 @@ pub fn answer_all(words: &[u64]) -> Vec<u64> {
     let (questions, rest) = words.as_chunks::<QUESTION_WORDS>();
     let answers: Vec<_> = questions.iter().map(answer).collect();
     if rest.is_empty() && answers.iter().all(|[about, ..]| *about != 0) { answers.into_flattened() } else { Vec::new() }
-}
-
-/// The decision that an answer tells, on the record that was asked about; `None` where it is none.
-#[must_use]
-#[inline]
-pub fn decode(words: &[u64; ANSWER_WORDS], before: Option<&Record>) -> Option<Decision> {
-    answers::decode(words, before)
 }
 
 /// A plain enum in words: its position in the contract's order, counted from 1; 0 stands for none.

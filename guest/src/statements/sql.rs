@@ -61,21 +61,10 @@ fn of_family(sql: Spelling, family: Family) -> Vec<Statement> {
         statements.push(writes::enqueue(sql, family));
     }
     for name in StatementName::ALL.into_iter().filter(|name| name.is_of(family)) {
-        statements.push(match name {
-            StatementName::Insert => writes::insert(sql, family),
-            StatementName::Rebirth
-            | StatementName::Takeover
-            | StatementName::Relet
-            | StatementName::Bury
-            | StatementName::Start
-            | StatementName::Renew
-            | StatementName::Complete
-            | StatementName::Fail
-            | StatementName::Abandon
-            | StatementName::Release
-            | StatementName::ResolveCompleted
-            | StatementName::ResolveNoEffect
-            | StatementName::ResolveForget => writes::update(sql, family, name),
+        statements.push(if name == StatementName::Insert {
+            writes::insert(sql, family)
+        } else {
+            writes::update(sql, family, name)
         });
     }
     statements

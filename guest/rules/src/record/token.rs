@@ -1,4 +1,4 @@
-//! Tokens: 32 bytes that are only ever compared. Knows nothing of what they name; [`crate::keys::name`] packs texts into them.
+//! Tokens: 32 bytes that are only ever compared. Knows nothing of what they name; `keys::name` of `leasehold-decision` packs texts into them.
 //! Tests: below.
 
 /// 32 bytes that are only ever compared: an owner, a fingerprint, a digest, or a packed name.

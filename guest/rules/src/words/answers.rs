@@ -135,9 +135,10 @@ pub(super) fn encode(decision: &Decision) -> [u64; WORDS] {
     [head, first, second, third, next.attempt, next.attempt_limit, next.revision, next.policy_revision, lease, retry, expiry]
 }
 
-/// `None`: these words are no decision.
+/// The decision that an answer tells, on the record that was asked about; `None` where it is none.
+#[must_use]
 #[inline]
-pub(super) fn decode(words: &[u64; WORDS], before: Option<&Record>) -> Option<Decision> {
+pub fn decode(words: &[u64; WORDS], before: Option<&Record>) -> Option<Decision> {
     let [head, first, second, third, attempt, attempt_limit, revision, policy_revision, lease, retry, expiry] = *words;
     let [kind, small, about, statement, state, reason, transition, times] = unpack(head);
     let (about, times) = (u64::from(about), u64::from(times));

@@ -153,8 +153,10 @@ fn asked(call: &Call) -> Asked<'_> {
     }
 }
 
+/// A call as words. `None`: an attempt or a limit is 2^32 or more.
+#[must_use]
 #[inline]
-pub(super) fn encode(
+pub fn encode(
     family: Family,
     settings: &Settings,
     before: Option<&Record>,

@@ -3,7 +3,6 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::draft::Draft;
 use super::{COLUMNS, Spelling, id, plain, spelled, table, under_way};
 use crate::record::{Family, State};
 use crate::statements::{Statement, StatementKind};
@@ -70,5 +69,5 @@ pub(super) fn purge(sql: Spelling, family: Family) -> Statement {
         ),
         Spelling::Mysql => format!("DELETE FROM {table} WHERE {ended} ORDER BY expires_at LIMIT @host.limit"),
     };
-    Draft::new(sql).push(&text).done(&id(family, "purge"), StatementKind::Purge)
+    plain(sql, &id(family, "purge"), StatementKind::Purge, &text)
 }
