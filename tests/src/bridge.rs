@@ -41,12 +41,12 @@ use crate::wait::within;
 /// It cannot be put together.
 pub async fn host_on(file: &Path) -> (Leasehold, FaultyStore) {
     let component = component();
-    let store = FaultyStore::new(SqliteStore::open(file, catalogue(), Migrate::Allowed).await.expect("the file opens"));
+    let store = FaultyStore::new(Arc::new(SqliteStore::open(file, catalogue(), Migrate::Allowed).await.expect("the file opens")));
     let secret = ("LEASEHOLD_SECRET_1".to_owned(), "5e".repeat(32));
     let parts = Parts {
         decide: Arc::clone(&component) as Arc<dyn leasehold::decide::Decide>,
         component,
-        store: Arc::new(store.clone()),
+        store: store.store(),
         sql: None,
         secrets: Secrets::from_variables([secret]).expect("a secret"),
         settings: HashMap::new(),

@@ -1,32 +1,16 @@
 //! A store that fails when it is told to: it refuses, loses the reply to what it did, or does not answer until it is healed. It
-//! tells which steps it was asked for, so that a test can wait for them.
+//! tells which operations it was asked for, so that a test can wait for them.
 //!
-//! Knows no decisions; everything that is not made to fail is the SQLite store's. Used by `tests/tests/bridge/`. A store that goes
-//! wrong at its n-th operation, for every n: [`crate::scripted`].
+//! A [`Scripted`] store whose script can be changed while it runs. Used by `tests/tests/bridge/`.
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use leasehold::store::sqlite::SqliteStore;
-use leasehold::store::{
-    After, Audit, AuditEntry, Evidence, List, Page, Reading, SecretVersion, Store, StoreError, StoreFuture, Swap, SwapRequest,
-};
-use leasehold_decision::{Family, StatementName};
+use leasehold::Store;
 use tokio::sync::watch;
 
+use crate::scripted::{self, Kind, Scripted};
 use crate::wait::within;
-
-/// What a store is asked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
-    /// A record.
-    Read,
-    /// A decision's write.
-    Write(StatementName),
-    /// The clock, a list, a count, the secrets.
-    Other,
-}
 
 /// How it fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,18 +21,18 @@ pub enum Fault {
     Refuse,
     /// It is done, and the reply is lost. (A read is refused.)
     LoseReply,
-    /// It waits until the plan is another one.
+    /// It waits until the plan is another one, and is done then.
     Hang,
 }
 
-type Plan = Arc<dyn Fn(Step) -> Fault + Send + Sync>;
+type Plan = Arc<dyn Fn(Kind) -> Fault + Send + Sync>;
 
 /// The store. Clones are one.
 #[derive(Clone)]
 pub struct FaultyStore {
-    inner: SqliteStore,
+    scripted: Arc<Scripted>,
     plan: watch::Sender<Plan>,
-    seen: watch::Sender<Vec<Step>>,
+    seen: watch::Sender<Vec<Kind>>,
 }
 
 impl fmt::Debug for FaultyStore {
@@ -60,19 +44,31 @@ impl fmt::Debug for FaultyStore {
 impl FaultyStore {
     /// Around a store; whole at first.
     #[must_use]
-    pub fn new(inner: SqliteStore) -> Self {
+    pub fn new(inner: Arc<dyn Store>) -> Self {
         let whole: Plan = Arc::new(|_| Fault::None);
-        Self { inner, plan: watch::Sender::new(whole), seen: watch::Sender::new(Vec::new()) }
+        let (plan, seen) = (watch::Sender::new(whole), watch::Sender::new(Vec::new()));
+        let (planned, asked) = (plan.clone(), seen.clone());
+        let scripted = Scripted::new(inner, move |operation| {
+            asked.send_modify(|seen| seen.push(operation.kind));
+            fault(&planned, operation.kind)
+        });
+        Self { scripted, plan, seen }
+    }
+
+    /// For a host.
+    #[must_use]
+    pub fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.scripted) as Arc<dyn Store>
     }
 
     /// From now on it fails so.
-    pub fn fail(&self, plan: impl Fn(Step) -> Fault + Send + Sync + 'static) {
+    pub fn fail(&self, plan: impl Fn(Kind) -> Fault + Send + Sync + 'static) {
         self.plan.send_replace(Arc::new(plan));
     }
 
-    /// From now on this one step fails so.
-    pub fn fail_at(&self, at: Step, fault: Fault) {
-        self.fail(move |step| if step == at { fault } else { Fault::None });
+    /// From now on this one operation fails so.
+    pub fn fail_at(&self, at: Kind, fault: Fault) {
+        self.fail(move |kind| if kind == at { fault } else { Fault::None });
     }
 
     /// It is whole again; what hung goes on.
@@ -82,144 +78,39 @@ impl FaultyStore {
 
     /// How often it was asked for this.
     #[must_use]
-    pub fn asked(&self, step: Step) -> usize {
-        count(&self.seen.borrow(), step)
+    pub fn asked(&self, kind: Kind) -> usize {
+        count(&self.seen.borrow(), kind)
     }
 
     /// Waits until it was asked so often for this since it was made.
     ///
     /// # Panics
     /// It never is.
-    pub async fn was_asked(&self, step: Step, times: usize) {
+    pub async fn was_asked(&self, kind: Kind, times: usize) {
         let mut seen = self.seen.subscribe();
-        within(&format!("{step:?}, {times} times"), seen.wait_for(|seen| count(seen, step) >= times)).await.expect("it is there");
-    }
-
-    async fn fault(&self, step: Step) -> Fault {
-        self.seen.send_modify(|seen| seen.push(step));
-        let mut plans = self.plan.subscribe();
-        loop {
-            let plan = Arc::clone(&plans.borrow_and_update());
-            match plan(step) {
-                Fault::Hang => {
-                    let _ = plans.changed().await;
-                }
-                other => return other,
-            }
-        }
-    }
-
-    async fn asked_for(&self, step: Step) -> Result<(), StoreError> {
-        match self.fault(step).await {
-            Fault::None => Ok(()),
-            Fault::Refuse | Fault::LoseReply | Fault::Hang => Err(refused()),
-        }
+        within(&format!("{kind:?}, {times} times"), seen.wait_for(|seen| count(seen, kind) >= times)).await.expect("it is there");
     }
 }
 
-fn count(seen: &[Step], step: Step) -> usize {
-    seen.iter().filter(|found| **found == step).count()
-}
-
-fn refused() -> StoreError {
-    StoreError::Unavailable("as the test asked".to_owned())
-}
-
-async fn swapped(fault: Fault, swap: StoreFuture<'_, Result<Swap, StoreError>>) -> Result<Swap, StoreError> {
-    match fault {
-        Fault::None | Fault::Hang => swap.await,
-        Fault::Refuse => Err(refused()),
-        Fault::LoseReply => {
-            swap.await?;
-            Ok(Swap::Unknown("as the test asked".to_owned()))
+fn fault(plan: &watch::Sender<Plan>, kind: Kind) -> Option<scripted::Fault> {
+    let now = Arc::clone(&plan.borrow());
+    match now(kind) {
+        Fault::None => None,
+        Fault::Refuse => Some(scripted::Fault::Refuse),
+        Fault::LoseReply => Some(scripted::Fault::LoseReply),
+        Fault::Hang => {
+            let plan = plan.clone();
+            Some(scripted::Fault::Between(Arc::new(move || {
+                let mut plans = plan.subscribe();
+                Box::pin(async move {
+                    // An error means that nobody can heal it any more.
+                    let _ = plans.wait_for(|plan| plan(kind) != Fault::Hang).await;
+                })
+            })))
         }
     }
 }
 
-impl Store for FaultyStore {
-    fn provider(&self) -> &'static str {
-        "faulty"
-    }
-
-    fn read<'a>(&'a self, family: Family, scope: &'a str) -> StoreFuture<'a, Result<Reading, StoreError>> {
-        Box::pin(async move {
-            self.asked_for(Step::Read).await?;
-            self.inner.read(family, scope).await
-        })
-    }
-
-    fn swap<'a>(&'a self, request: SwapRequest<'a>) -> StoreFuture<'a, Result<Swap, StoreError>> {
-        Box::pin(async move {
-            let fault = self.fault(Step::Write(request.write.statement)).await;
-            swapped(fault, self.inner.swap(request)).await
-        })
-    }
-
-    fn swap_audited<'a>(&'a self, request: SwapRequest<'a>, audit: Audit<'a>) -> StoreFuture<'a, Result<Swap, StoreError>> {
-        Box::pin(async move {
-            let fault = self.fault(Step::Write(request.write.statement)).await;
-            swapped(fault, self.inner.swap_audited(request, audit)).await
-        })
-    }
-
-    fn clock(&self) -> StoreFuture<'_, Result<u64, StoreError>> {
-        Box::pin(async move {
-            self.asked_for(Step::Other).await?;
-            self.inner.clock().await
-        })
-    }
-
-    fn list<'a>(&'a self, family: Family, list: List, after: &'a After, limit: u32) -> StoreFuture<'a, Result<Page, StoreError>> {
-        Box::pin(async move {
-            self.asked_for(Step::Other).await?;
-            self.inner.list(family, list, after, limit).await
-        })
-    }
-
-    fn waiting(&self, family: Family) -> StoreFuture<'_, Result<u64, StoreError>> {
-        Box::pin(async move {
-            self.asked_for(Step::Other).await?;
-            self.inner.waiting(family).await
-        })
-    }
-
-    fn purge(&self, family: Family, failure_retention: Duration, limit: u32) -> StoreFuture<'_, Result<u64, StoreError>> {
-        self.inner.purge(family, failure_retention, limit)
-    }
-
-    fn keep_evidence<'a>(
-        &'a self,
-        family: Family,
-        scope: &'a str,
-        evidence: &'a Evidence,
-    ) -> StoreFuture<'a, Result<bool, StoreError>> {
-        self.inner.keep_evidence(family, scope, evidence)
-    }
-
-    fn evidence<'a>(&'a self, family: Family, scope: &'a str) -> StoreFuture<'a, Result<Vec<Evidence>, StoreError>> {
-        self.inner.evidence(family, scope)
-    }
-
-    fn audit<'a>(&'a self, family: Family, scope: &'a str) -> StoreFuture<'a, Result<Vec<AuditEntry>, StoreError>> {
-        self.inner.audit(family, scope)
-    }
-
-    fn secrets(&self) -> StoreFuture<'_, Result<(u64, Vec<SecretVersion>), StoreError>> {
-        Box::pin(async move {
-            self.asked_for(Step::Other).await?;
-            self.inner.secrets().await
-        })
-    }
-
-    fn first_secret<'a>(&'a self, version: u32, check_value: &'a str) -> StoreFuture<'a, Result<bool, StoreError>> {
-        self.inner.first_secret(version, check_value)
-    }
-
-    fn rotate_secret<'a>(&'a self, next: &'a SecretVersion, notice: Duration) -> StoreFuture<'a, Result<bool, StoreError>> {
-        self.inner.rotate_secret(next, notice)
-    }
-
-    fn close(&self) -> StoreFuture<'_, ()> {
-        self.inner.close()
-    }
+fn count(seen: &[Kind], kind: Kind) -> usize {
+    seen.iter().filter(|found| **found == kind).count()
 }

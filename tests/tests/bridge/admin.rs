@@ -2,7 +2,8 @@
 
 use leasehold_decision::StatementName;
 use leasehold_tests::bridge::{Bridge, Reply, Setup};
-use leasehold_tests::faulty::{Fault, Step};
+use leasehold_tests::faulty::Fault;
+use leasehold_tests::scripted::Kind;
 use leasehold_tests::upstream::{Gate, Upstream, answer, charged};
 use sqlx::Connection as _;
 
@@ -124,7 +125,7 @@ async fn an_end_that_came_too_late_is_counted() {
     let gate = Gate::default();
     let upstream = Upstream::gated(&gate).await;
     let bridge = Setup::before(upstream.address).with(|route| route.record.lease = 300).start().await;
-    bridge.store.fail_at(Step::Write(StatementName::Renew), Fault::Refuse);
+    bridge.store.fail_at(Kind::Swap(StatementName::Renew), Fault::Refuse);
     let first = bridge.sending(bridge.posting("/charges", "k", "{}"));
     upstream.has_booked(1).await;
     leasehold_tests::wait::eventually("the lease to be over", async || {
@@ -145,7 +146,7 @@ async fn an_end_that_came_too_late_behind_its_callers_back_is_counted() {
     let gate = Gate::default();
     let upstream = Upstream::gated(&gate).await;
     let bridge = Setup::before(upstream.address).with(|route| route.record.lease = 300).start().await;
-    let (renew, complete) = (Step::Write(StatementName::Renew), Step::Write(StatementName::Complete));
+    let (renew, complete) = (Kind::Swap(StatementName::Renew), Kind::Swap(StatementName::Complete));
     bridge.store.fail(move |step| if step == renew || step == complete { Fault::Refuse } else { Fault::None });
     let first = bridge.sending(bridge.posting("/charges", "k", "{}"));
     upstream.has_booked(1).await;

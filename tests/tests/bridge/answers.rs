@@ -5,7 +5,8 @@ use bytes::Bytes;
 use http::{HeaderValue, Response};
 use leasehold_decision::StatementName;
 use leasehold_tests::bridge::{Bridge, Setup};
-use leasehold_tests::faulty::{Fault, Step};
+use leasehold_tests::faulty::Fault;
+use leasehold_tests::scripted::Kind;
 use leasehold_tests::upstream::{Upstream, answer, charged};
 
 use crate::net::upstream as raw;
@@ -57,7 +58,7 @@ async fn a_replay_is_the_answer_byte_for_byte() {
 async fn an_empty_answer_is_stored_before_its_head_goes_out() {
     let upstream = Upstream::start(async |_| Ok(answer(204, Body::empty()))).await;
     let bridge = Bridge::before(upstream.address).await;
-    let complete = Step::Write(StatementName::Complete);
+    let complete = Kind::Swap(StatementName::Complete);
     bridge.store.fail_at(complete, Fault::Hang);
     let first = bridge.sending(bridge.posting("/charges", "k", "{}"));
     bridge.store.was_asked(complete, 1).await;
@@ -72,7 +73,7 @@ async fn an_empty_answer_is_stored_before_its_head_goes_out() {
 async fn a_small_answer_is_stored_before_it_goes_out() {
     let upstream = Upstream::charging().await;
     let bridge = Bridge::before(upstream.address).await;
-    let complete = Step::Write(StatementName::Complete);
+    let complete = Kind::Swap(StatementName::Complete);
     bridge.store.fail_at(complete, Fault::Hang);
     let first = bridge.sending(bridge.posting("/charges", "k", "{}"));
     bridge.store.was_asked(complete, 1).await;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use leasehold_tests::bridge::{Bridge, Reply, Setup};
-use leasehold_tests::faulty::Step;
+use leasehold_tests::scripted::Kind;
 use leasehold_tests::upstream::{Gate, Upstream};
 use leasehold_tests::wait::{eventually, within};
 use tokio::task::JoinSet;
@@ -101,9 +101,9 @@ async fn a_duplicate_that_waits_gets_the_answer() {
     let bridge = Setup::before(upstream.address).with(|route| route.wait = Duration::from_secs(30)).start().await;
     let first = bridge.sending(bridge.posting("/charges", "k", "{}"));
     upstream.has_booked(1).await;
-    let reads = bridge.store.asked(Step::Read);
+    let reads = bridge.store.asked(Kind::Read);
     let waiting: Vec<_> = (0..5).map(|_| bridge.sending(bridge.posting("/charges", "k", "{}"))).collect();
-    bridge.store.was_asked(Step::Read, reads + 10).await;
+    bridge.store.was_asked(Kind::Read, reads + 10).await;
     assert!(waiting.iter().all(|waiting| !waiting.is_finished()));
     bridge.post("/charges", "k", "[]").await.problem(422, "idempotency-key-reused");
     gate.open();
@@ -121,9 +121,9 @@ async fn a_duplicate_waits_no_longer_than_it_is_told() {
     let bridge = Setup::before(upstream.address).with(|route| route.wait = Duration::from_millis(100)).start().await;
     let first = bridge.sending(bridge.posting("/charges", "k", "{}"));
     upstream.has_booked(1).await;
-    let reads = bridge.store.asked(Step::Read);
+    let reads = bridge.store.asked(Kind::Read);
     in_progress(&bridge.post("/charges", "k", "{}").await);
-    assert!(bridge.store.asked(Step::Read) > reads + 1, "it looked once, and did not wait");
+    assert!(bridge.store.asked(Kind::Read) > reads + 1, "it looked once, and did not wait");
     gate.open();
     first.await.unwrap().is(201, "charge 1");
 }

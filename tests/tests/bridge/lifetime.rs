@@ -7,13 +7,14 @@ use leasehold::bridge::RouteSettings;
 use leasehold::executor::recovery::{Reference, VerdictRequest};
 use leasehold_decision::StatementName;
 use leasehold_tests::bridge::{Bridge, Reply, Setup};
-use leasehold_tests::faulty::{Fault, Step};
+use leasehold_tests::faulty::Fault;
+use leasehold_tests::scripted::Kind;
 use leasehold_tests::upstream::{Gate, Upstream};
 use leasehold_tests::wait::eventually;
 
 use crate::net::Wire;
 
-const RENEW: Step = Step::Write(StatementName::Renew);
+const RENEW: Kind = Kind::Swap(StatementName::Renew);
 const REQUEST: &str =
     "POST /charges HTTP/1.1\r\nhost: a\r\nidempotency-key: k\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
 

@@ -10,7 +10,8 @@ use http_body_util::BodyExt as _;
 use leasehold::bridge::{BridgeSettings, IdempotencyLayer};
 use leasehold_decision::StatementName;
 use leasehold_tests::bridge::{Setup, folder, host_on, route};
-use leasehold_tests::faulty::{Fault, Step};
+use leasehold_tests::faulty::Fault;
+use leasehold_tests::scripted::Kind;
 use leasehold_tests::upstream::{Upstream, answer};
 use tower::{Layer as _, ServiceExt as _};
 
@@ -74,7 +75,7 @@ async fn the_log_holds_no_key_no_body_and_no_principal() {
         }
     }
     bridge.post("/charges", "secret-key without a principal", "secret-body").await;
-    bridge.store.fail_at(Step::Write(StatementName::Complete), Fault::Refuse);
+    bridge.store.fail_at(Kind::Swap(StatementName::Complete), Fault::Refuse);
     let mut request = bridge.posting("/charges", "secret-key-late", "{\"secret-body\":1}");
     request.headers_mut().insert("x-account", "secret-account".parse().unwrap());
     bridge.send(request).await;
@@ -110,16 +111,16 @@ async fn ones_own_end_is_no_lost_lease() {
     let bridge = Setup::before(upstream.address).with(|route| route.record.lease = 300).start().await;
     let lost = AtomicBool::new(false);
     bridge.store.fail(move |step| match step {
-        Step::Write(StatementName::Complete) => {
+        Kind::Swap(StatementName::Complete) => {
             lost.store(true, Ordering::SeqCst);
             Fault::LoseReply
         }
-        Step::Read if lost.load(Ordering::SeqCst) => Fault::Refuse,
+        Kind::Read if lost.load(Ordering::SeqCst) => Fault::Refuse,
         _ => Fault::None,
     });
     let first = bridge.sending(bridge.posting("/charges", "k", "{}"));
     // Several heartbeats later: they come sooner than the next try of the end itself.
-    bridge.store.was_asked(Step::Read, 20).await;
+    bridge.store.was_asked(Kind::Read, 20).await;
     bridge.store.heal();
     first.await.unwrap().is(201, "charge 1");
     bridge.post("/charges", "k", "{}").await.is_replay(201, "charge 1");

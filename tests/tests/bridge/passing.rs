@@ -3,7 +3,7 @@
 use http::{Method, Request};
 use leasehold::bridge::KeyRule;
 use leasehold_tests::bridge::{Bridge, Reply, Setup};
-use leasehold_tests::faulty::Step;
+use leasehold_tests::scripted::Kind;
 use leasehold_tests::upstream::Upstream;
 
 async fn ask(bridge: &Bridge, method: &Method, key: Option<&str>) -> Reply {
@@ -34,7 +34,7 @@ async fn safe_methods_pass_even_where_a_key_is_demanded_and_given() {
         }
     }
     assert_eq!(upstream.effects(), effects);
-    assert_eq!(bridge.store.asked(Step::Read), 0);
+    assert_eq!(bridge.store.asked(Kind::Read), 0);
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn requests_without_a_key_pass_where_none_is_demanded() {
     for number in 1..=2 {
         ask(&bridge, &Method::POST, None).await.is(201, &format!("charge {number}"));
     }
-    assert_eq!(bridge.store.asked(Step::Read), 0);
+    assert_eq!(bridge.store.asked(Kind::Read), 0);
 }
 
 // What the upstream is told.

@@ -5,15 +5,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use http_body_util::BodyExt as _;
 use leasehold_decision::StatementName;
 use leasehold_tests::bridge::Bridge;
-use leasehold_tests::faulty::{Fault, Step};
+use leasehold_tests::faulty::Fault;
+use leasehold_tests::scripted::Kind;
 use leasehold_tests::upstream::{Pieces, Upstream, answer};
 use leasehold_tests::wait::{eventually, within};
 
-const INSERT: Step = Step::Write(StatementName::Insert);
-const START: Step = Step::Write(StatementName::Start);
-const COMPLETE: Step = Step::Write(StatementName::Complete);
-const FAIL: Step = Step::Write(StatementName::Fail);
-const ABANDON: Step = Step::Write(StatementName::Abandon);
+const INSERT: Kind = Kind::Swap(StatementName::Insert);
+const START: Kind = Kind::Swap(StatementName::Start);
+const COMPLETE: Kind = Kind::Swap(StatementName::Complete);
+const FAIL: Kind = Kind::Swap(StatementName::Fail);
+const ABANDON: Kind = Kind::Swap(StatementName::Abandon);
 
 async fn start() -> (Upstream, Bridge) {
     let upstream = Upstream::charging().await;
@@ -39,7 +40,7 @@ async fn executes_at_last(upstream: &Upstream, bridge: &Bridge) {
 
 #[tokio::test]
 async fn without_a_store_the_upstream_is_not_called() {
-    for step in [Step::Read, INSERT, START] {
+    for step in [Kind::Read, INSERT, START] {
         let (upstream, bridge) = start().await;
         bridge.store.fail_at(step, Fault::Refuse);
         let reply = bridge.post("/charges", "k", "{}").await;
@@ -77,7 +78,7 @@ async fn a_start_that_cannot_be_confirmed_is_taken_back() {
             lost.store(true, Ordering::SeqCst);
             Fault::LoseReply
         }
-        Step::Read if lost.load(Ordering::SeqCst) => Fault::Refuse,
+        Kind::Read if lost.load(Ordering::SeqCst) => Fault::Refuse,
         _ => Fault::None,
     });
     let reply = bridge.post("/charges", "k", "{}").await;

@@ -10,14 +10,15 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use leasehold_decision::StatementName;
 use leasehold_tests::bridge::{Bridge, Setup};
-use leasehold_tests::faulty::{Fault, Step};
+use leasehold_tests::faulty::Fault;
+use leasehold_tests::scripted::Kind;
 use leasehold_tests::upstream::{Pieces, Upstream, answer};
 use leasehold_tests::wait::{eventually, within};
 use tokio::sync::mpsc;
 
 use crate::net::{OK, upstream as raw};
 
-const COMPLETE: Step = Step::Write(StatementName::Complete);
+const COMPLETE: Kind = Kind::Swap(StatementName::Complete);
 
 /// An upstream that answers once, with the events that the test sends.
 async fn events() -> (mpsc::UnboundedSender<Bytes>, Upstream) {
@@ -198,7 +199,7 @@ async fn half_a_request_is_none() {
     client.send("POST /charges HTTP/1.1\r\nhost: a\r\nidempotency-key: k\r\ncontent-length: 100\r\n\r\nhalf").await;
     client.reset();
     bridge.settle_down().await;
-    assert_eq!((upstream.effects(), bridge.store.asked(Step::Read)), (0, 0));
+    assert_eq!((upstream.effects(), bridge.store.asked(Kind::Read)), (0, 0));
     bridge.send(bridge.posting("/charges", "k", Body::from("{}"))).await.is(201, "charge 1");
 }
 
@@ -272,7 +273,7 @@ async fn a_body_that_takes_too_long_is_408_and_one_that_takes_less_is_taken() {
     client.send(format!("{HEAD}{{")).await;
     let head = within("an answer", client.head()).await;
     assert!(head.starts_with("HTTP/1.1 408"), "{head}");
-    assert_eq!((upstream.effects(), bridge.store.asked(Step::Read)), (0, 0));
+    assert_eq!((upstream.effects(), bridge.store.asked(Kind::Read)), (0, 0));
     let bridge = Bridge::before(upstream.address).await;
     let mut client = crate::net::Wire::to(bridge.address()).await;
     client.send(format!("{HEAD}{{")).await;

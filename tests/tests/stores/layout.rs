@@ -1,7 +1,10 @@
 //! Layouts: made once, checked at each start, refused where they are not known.
 
+use std::time::Duration;
+
 use leasehold::store::sql::Migrate;
 use leasehold_tests::servers::Kind;
+use tokio::task::JoinSet;
 
 use crate::ground::Ground;
 
@@ -23,11 +26,16 @@ pub async fn a_layout_is_made_once_and_checked(ground: &Ground) {
         assert!(refused(ground, Migrate::Refused).await.contains("has no layout of leasehold yet"));
     }
     // Several hosts start on a fresh store, at once and while the first still makes its tables.
-    let starts = (0..12_u64).map(|number| async move {
-        tokio::time::sleep(std::time::Duration::from_millis(number * 7)).await;
-        ground.open(Migrate::Allowed).await
-    });
-    for opened in futures_of(starts).await {
+    let starts: JoinSet<_> = (0..12_u64)
+        .map(|number| {
+            let ground = ground.with_url(&ground.url);
+            async move {
+                tokio::time::sleep(Duration::from_millis(number * 7)).await;
+                ground.open(Migrate::Allowed).await
+            }
+        })
+        .collect();
+    for opened in starts.join_all().await {
         opened.unwrap_or_else(|error| panic!("{error}"));
     }
     ground.open(Migrate::Refused).await.unwrap_or_else(|error| panic!("{error}"));
@@ -35,22 +43,6 @@ pub async fn a_layout_is_made_once_and_checked(ground: &Ground) {
     ground.sql("UPDATE leasehold_layout SET version = 77").await;
     let told = refused(ground, Migrate::Allowed).await;
     assert!(told.contains("has layout 77 of leasehold; this build knows layout 1"), "{told}");
-}
-
-/// All of them at once, on one task.
-async fn futures_of<F: Future>(starts: impl Iterator<Item = F>) -> Vec<F::Output> {
-    let mut waiting: Vec<_> = starts.map(|start| (Box::pin(start), None)).collect();
-    std::future::poll_fn(|context| {
-        for (start, done) in waiting.iter_mut().filter(|(_, done)| done.is_none()) {
-            if let std::task::Poll::Ready(output) = start.as_mut().poll(context) {
-                *done = Some(output);
-            }
-        }
-        let all = waiting.iter().all(|(_, done)| done.is_some());
-        if all { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-    })
-    .await;
-    waiting.into_iter().filter_map(|(_, done)| done).collect()
 }
 
 pub async fn another_providers_tables_are_refused(ground: &Ground) {
