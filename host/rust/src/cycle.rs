@@ -143,24 +143,32 @@ impl Cycle {
         reading: Reading,
         tries: &mut Tries,
     ) -> Result<Option<Settled>, CycleError> {
-        let settled = |decision: Decision, reading: Reading| Settled {
-            outcome: decision.outcome,
-            before: reading.stored,
-            now: reading.now,
-            read_after,
-            write: decision.write,
+        let inspected = if tries.lost.is_some() { self.inspect_lost_claim(question, &reading)? } else { None };
+        let decision = match inspected {
+            Some(decision) => decision,
+            None => self.decide(question, &reading)?,
         };
-        if tries.lost.is_some()
-            && let Some(decision) = self.inspect_lost_claim(question, &reading)?
-        {
-            return Ok(Some(settled(decision, reading)));
-        }
-        let decision = self.decide(question, &reading)?;
-        let Some(write) = decision.write else {
-            return Ok(Some(settled(decision, reading)));
+        self.carry_out(question, decision, read_after, reading, tries).await
+    }
+
+    /// Executes the write of a decision on a reading, if it has one. `None` where it changed nothing, or its reply was lost.
+    pub(crate) async fn carry_out(
+        &self,
+        question: &Question<'_>,
+        decision: Decision,
+        read_after: Instant,
+        reading: Reading,
+        tries: &mut Tries,
+    ) -> Result<Option<Settled>, CycleError> {
+        let swap = match &decision.write {
+            None => Ok(Swap::Applied),
+            Some(write) => self.swap(question, &reading, write).await,
         };
-        match self.swap(question, &reading, &write).await {
-            Ok(Swap::Applied) => Ok(Some(settled(decision, reading))),
+        match swap {
+            Ok(Swap::Applied) => {
+                let (outcome, write) = (decision.outcome, decision.write);
+                Ok(Some(Settled { outcome, before: reading.stored, now: reading.now, read_after, write }))
+            }
             Ok(Swap::Refused) => Ok(None),
             Ok(Swap::Unknown(why)) => {
                 tracing::warn!(family = question.family.name(), why, "the reply to a write was lost; asking for it again");
@@ -171,7 +179,8 @@ impl Cycle {
         }
     }
 
-    fn decide(&self, question: &Question<'_>, reading: &Reading) -> Result<Decision, CycleError> {
+    /// What holds by that reading, once its write has changed one row.
+    pub(crate) fn decide(&self, question: &Question<'_>, reading: &Reading) -> Result<Decision, CycleError> {
         let before = record(reading.stored.as_ref().map(|stored| &stored.row))?;
         Ok(self.decide.decide(question.family, question.settings, before.as_ref(), question.call, reading.now)?)
     }

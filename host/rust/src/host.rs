@@ -15,7 +15,7 @@ use crate::catalogue::{Catalogue, CatalogueError};
 use crate::component::{CallError, CodeCache, Component, LoadError};
 use crate::cycle::{Cycle, WRITE_TIMEOUT};
 use crate::decide::Decide;
-use crate::keyring::{Keyring, KeyringError, SecretError, Secrets};
+use crate::keyring::{Keyring, KeyringError, Made, SecretError, Secrets};
 use crate::metrics::Counts;
 use crate::store::mysql::MySqlStore;
 use crate::store::postgres::PostgresStore;
@@ -165,28 +165,21 @@ impl Leasehold {
             .map_err(|error| LoadError::Engine(error.to_string()))??;
         let component = Arc::new(component);
         let catalogue = Arc::new(Catalogue::read(&component, options.store.dialect())?);
-        let leases = all_settings(&component, &options.settings)?;
-        let timeout = command_timeout_for(&leases, options.command_timeout)?;
+        let settings = all_settings(&component, &options.settings)?;
+        let timeout = command_timeout_for(&settings, options.command_timeout)?;
+        let beside = match (&options.secrets, &options.store) {
+            (SecretSource::BesideStore, StoreUrl::Sqlite(path)) => Some(secrets_beside(path)),
+            (SecretSource::BesideStore, StoreUrl::Postgres(_) | StoreUrl::Mysql(_)) => {
+                return Err(HostError::SharedStoreWithoutSecret);
+            }
+            (SecretSource::Given(_) | SecretSource::None, _) => None,
+        };
         let sql = open_store(&options.store, catalogue, options.migrate, timeout).await?;
         let store = sql.store();
-        let secrets = match options.secrets {
-            SecretSource::Given(secrets) => Some(secrets),
-            SecretSource::None => None,
-            SecretSource::BesideStore => {
-                let StoreUrl::Sqlite(path) = &options.store else {
-                    return Err(HostError::SharedStoreWithoutSecret);
-                };
-                let file = secrets_beside(path);
-                if !file.exists() && !store.secrets().await.map_err(KeyringError::Store)?.1.is_empty() {
-                    let why = "the store was used with secrets that were kept here, and the file is gone; restore it, or give them as LEASEHOLD_SECRET_1, ...";
-                    return Err(SecretError::File { path: file, why: why.to_owned() }.into());
-                }
-                let (secrets, made) = Secrets::from_file_or_new(&file)?;
-                if made == crate::keyring::Made::Now {
-                    tracing::info!(file = %file.display(), "no secret was given: made one beside the store; keep it, the store is of no use without it");
-                }
-                Some(secrets)
-            }
+        let secrets = match (options.secrets, beside) {
+            (SecretSource::Given(secrets), _) => Some(secrets),
+            (_, Some(file)) => Some(secrets_in(&file, store.as_ref()).await?),
+            (_, None) => None,
         };
         let parts = Parts {
             decide: Arc::clone(&component) as Arc<dyn Decide>,
@@ -194,7 +187,7 @@ impl Leasehold {
             store,
             sql: Some(sql),
             secrets,
-            settings: options.settings,
+            settings,
             write_timeout: WRITE_TIMEOUT,
         };
         Self::from_parts(parts).await
@@ -288,6 +281,19 @@ impl Leasehold {
         self.inner.cycle.store.close().await;
         finished
     }
+}
+
+/// Those of a file beside the store, which is made where neither is there yet.
+async fn secrets_in(file: &Path, store: &dyn Store) -> Result<Secrets, HostError> {
+    if !file.exists() && !store.secrets().await.map_err(KeyringError::Store)?.1.is_empty() {
+        let why = "the store was used with secrets that were kept here, and the file is gone; restore it, or give them as LEASEHOLD_SECRET_1, ...";
+        return Err(SecretError::File { path: file.to_owned(), why: why.to_owned() }.into());
+    }
+    let (secrets, made) = Secrets::from_file_or_new(file)?;
+    if made == Made::Now {
+        tracing::info!(file = %file.display(), "no secret was given: made one beside the store; keep it, the store is of no use without it");
+    }
+    Ok(secrets)
 }
 
 async fn open_store(

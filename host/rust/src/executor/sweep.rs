@@ -55,11 +55,10 @@ impl Leasehold {
     async fn bury(&self, family: Family, now: u64, stored: &StoredRow) -> Result<bool, ClaimError> {
         let (owner, operation) = (Owner::random()?, OperationId::random()?);
         let row = &stored.row;
-        let before = crate::cycle::record(Some(row)).map_err(CycleError::Store)?;
         let args = ClaimArgs {
             owner: token(owner.as_str()),
             operation: keys::name(operation.as_str()),
-            fingerprint: before.and_then(|record| record.fingerprint),
+            fingerprint: row.fingerprint.as_deref().map(token),
             codec: None,
         };
         let texts = CallTexts {
@@ -69,8 +68,18 @@ impl Leasehold {
             ..CallTexts::default()
         };
         let settings = self.settings(family);
-        let call = Call::Claim(&args, &[]);
-        let decided = self.inner.cycle.decide.decide(family, &settings, before.as_ref(), call, now).map_err(CycleError::Call)?;
+        let question = Question {
+            family,
+            settings: &settings,
+            scope: &row.scope,
+            call: Call::Claim(&args, &[]),
+            texts: &texts,
+            response: None,
+            audit: None,
+        };
+        let (cycle, read_after) = (&self.inner.cycle, Instant::now());
+        let reading = Reading { now, secret_version: None, stored: Some(stored.clone()) };
+        let decided = cycle.decide(&question, &reading)?;
         if let Outcome::CorruptRecord(corruption) = decided.outcome {
             let corrupt = CorruptRow { scope: row.scope.clone(), what: corruption.message().to_owned() };
             return Err(CycleError::Store(StoreError::Corrupt(corrupt)).into());
@@ -79,14 +88,10 @@ impl Leasehold {
         if decided.write.is_none_or(|write| write.statement != StatementName::Bury) {
             return Ok(false);
         }
-        let question =
-            Question { family, settings: &settings, scope: &row.scope, call, texts: &texts, response: None, audit: None };
-        let reading = Reading { now, secret_version: None, stored: Some(stored.clone()) };
-        let Some(settled) = self.inner.cycle.step(&question, Instant::now(), reading, &mut Tries::default()).await? else {
+        let Some(settled) = cycle.carry_out(&question, decided, read_after, reading, &mut Tries::default()).await? else {
             return Ok(false);
         };
-        let buried = settled.write.is_some_and(|write| write.statement == StatementName::Bury);
-        if let (true, Outcome::RecoveryRequired(recovery)) = (buried, &settled.outcome) {
+        if let Outcome::RecoveryRequired(recovery) = &settled.outcome {
             tracing::warn!(
                 family = family.name(),
                 scope = row.scope,
@@ -95,7 +100,7 @@ impl Leasehold {
                 "an execution lapsed; it waits in the recovery list"
             );
         }
-        Ok(buried)
+        Ok(true)
     }
 
     /// Removes rows that ended at least one failure-retention ago, in batches, until none is left. Safe to run on every host at once.

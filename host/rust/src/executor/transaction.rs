@@ -122,7 +122,7 @@ where
     D: Driver,
     A: for<'c> FnOnce(&'c mut D::Connection) -> ActionFuture<'c>,
 {
-    let unavailable = |error: sqlx::Error| CycleError::Store(StoreError::Unavailable(error.to_string()));
+    let unavailable = |error: sqlx::Error| CycleError::Store(StoreError::Unavailable(D::explain(&error)));
     let deadline = tokio::time::Instant::now() + timeout;
     let timed_out = || Ok(Within::Failed("TRANSACTION_TIMED_OUT".to_owned()));
     let Ok(begun) = tokio::time::timeout_at(deadline, store.writer().begin_with(D::BEGIN)).await else {
