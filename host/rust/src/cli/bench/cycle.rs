@@ -19,6 +19,7 @@ use crate::component::Component;
 use crate::executor::claim::{ClaimAnswer, ClaimRequest, Key};
 use crate::host::{HostError, HostOptions, Leasehold, SecretSource};
 use crate::ids::{Digest, OperationId, Owner, Scope, TransitionId};
+use crate::store::sql::fixtures::Fixtures as _;
 use crate::store::sql::{Driver, SqlHandle, SqlStore};
 use crate::store::{StoreError, StoreUrl};
 use crate::{End, Settlement};

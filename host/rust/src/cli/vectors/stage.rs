@@ -69,7 +69,7 @@ impl Stage {
     pub(super) fn plays(&self, work: &DecisionWork) -> bool {
         let corrupt = work.outcome.get("kind").and_then(serde_json::Value::as_str) == Some("corrupt-record");
         let request = &work.request;
-        !corrupt && request.before.as_ref().is_none_or(|row| self.sql.can_hold(request.family, row))
+        !corrupt && request.before.as_ref().is_none_or(|row| self.sql.fixtures().can_hold(request.family, row))
     }
 
     fn played<'v>(&self, batch: &'v [Vector]) -> impl Iterator<Item = (usize, &'v DecisionWork)> {
@@ -86,14 +86,14 @@ impl Stage {
             let row = work.request.before.clone()?;
             Some((work.request.family, Row { scope: self.scope(line, work), ..row }))
         });
-        Ok(self.sql.put_rows(&rows.collect::<Vec<_>>()).await?)
+        Ok(self.sql.fixtures().put_rows(&rows.collect::<Vec<_>>()).await?)
     }
 
     /// Takes away the records of a batch, and those that came of it.
     pub(super) async fn strike(&self, batch: &[Vector]) -> Result<(), CliError> {
         let scopes: Vec<(Family, String)> =
             self.played(batch).map(|(line, work)| (work.request.family, self.scope(line, work))).collect();
-        Ok(self.sql.remove_rows(&scopes).await?)
+        Ok(self.sql.fixtures().remove_rows(&scopes).await?)
     }
 
     /// The record that the store holds, under the vector's own scope.

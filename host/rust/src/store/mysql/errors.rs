@@ -3,7 +3,7 @@
 use sqlx::Error;
 use sqlx::mysql::MySqlDatabaseError;
 
-use super::super::sql::Certainty;
+use super::super::sql::{Certainty, certainty_without_code, with_advice};
 
 fn number(error: &Error) -> Option<u16> {
     Some(error.as_database_error()?.try_downcast_ref::<MySqlDatabaseError>()?.number())
@@ -11,11 +11,7 @@ fn number(error: &Error) -> Option<u16> {
 
 pub(super) fn certainty(error: &Error) -> Certainty {
     let Some(number) = number(error) else {
-        return match error {
-            Error::PoolTimedOut | Error::PoolClosed | Error::Configuration(_) => Certainty::NotDone,
-            Error::Io(_) | Error::Tls(_) | Error::Protocol(_) | Error::WorkerCrashed => Certainty::Unknown,
-            _ => Certainty::Fault,
-        };
+        return certainty_without_code(error);
     };
     match number {
         // ER_LOCK_DEADLOCK
@@ -33,20 +29,16 @@ pub(super) fn certainty(error: &Error) -> Certainty {
 }
 
 pub(super) fn explain(error: &Error) -> String {
-    let advice = match number(error) {
-        Some(1205) => "a lock was held for longer than the time-out for statements; see who holds it",
-        Some(1290 | 1792 | 1836) => "this server takes no writes: it is a replica, or set read-only; name the primary",
-        Some(1021 | 1114) => "the server's disk or the table is full; make room",
-        Some(1040 | 1203 | 1226) => "the server has no connection left; raise max_connections, or lower what others take",
-        Some(1044 | 1045) => {
-            "the user or the password is not right, or the user may not use this database; look at the store's URL"
-        }
-        Some(1049) => "there is no such database; create it, or name another one",
-        Some(1142) => "this user may not do that; grant it the right to create and use tables in the database",
-        Some(1146) => "a table is missing; run `leasehold migrate`",
-        Some(_) => "",
-        None if matches!(error, Error::PoolTimedOut) => "every connection is in use, or the server does not answer",
-        None => "",
-    };
-    if advice.is_empty() { error.to_string() } else { format!("{error} ({advice})") }
+    let advice = number(error).map(|number| match number {
+        1205 => "a lock was held for longer than the time-out for statements; see who holds it",
+        1290 | 1792 | 1836 => "this server takes no writes: it is a replica, or set read-only; name the primary",
+        1021 | 1114 => "the server's disk or the table is full; make room",
+        1040 | 1203 | 1226 => "the server has no connection left; raise max_connections, or lower what others take",
+        1044 | 1045 => "the user or the password is not right, or the user may not use this database; look at the store's URL",
+        1049 => "there is no such database; create it, or name another one",
+        1142 => "this user may not do that; grant it the right to create and use tables in the database",
+        1146 => "a table is missing; run `leasehold migrate`",
+        _ => "",
+    });
+    with_advice(error, advice)
 }

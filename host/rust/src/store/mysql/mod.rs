@@ -11,7 +11,7 @@ use leasehold_decision::statements::Dialect;
 use sqlx::mysql::{MySqlArguments, MySqlConnectOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _, MySql};
 
-use super::sql::{Certainty, Driver, Migrate, OpenError, SqlStore, bound_query, columns_and_parameters, pool_of_a_server, prepare};
+use super::sql::{Driver, Migrate, OpenError, SqlStore, bound_query, columns_and_parameters, pool_of_a_server, prepare};
 use super::url::ServerUrl;
 use crate::catalogue::Catalogue;
 
@@ -63,16 +63,4 @@ impl Driver for MySql {
                                   AND table_name LIKE 'leasehold\\_%'";
 
     columns_and_parameters!();
-
-    fn certainty(error: &sqlx::Error) -> Certainty {
-        errors::certainty(error)
-    }
-
-    fn is_locked(_error: &sqlx::Error) -> bool {
-        false
-    }
-
-    fn explain(error: &sqlx::Error) -> String {
-        errors::explain(error)
-    }
 }

@@ -2,7 +2,7 @@
 
 use sqlx::Error;
 
-use super::super::sql::Certainty;
+use super::super::sql::{Certainty, certainty_without_code, with_advice};
 
 fn state(error: &Error) -> Option<String> {
     error.as_database_error()?.code().map(std::borrow::Cow::into_owned)
@@ -10,11 +10,7 @@ fn state(error: &Error) -> Option<String> {
 
 pub(super) fn certainty(error: &Error) -> Certainty {
     let Some(state) = state(error) else {
-        return match error {
-            Error::PoolTimedOut | Error::PoolClosed | Error::Configuration(_) => Certainty::NotDone,
-            Error::Io(_) | Error::Tls(_) | Error::Protocol(_) | Error::WorkerCrashed => Certainty::Unknown,
-            _ => Certainty::Fault,
-        };
+        return certainty_without_code(error);
     };
     match state.as_str() {
         // serialization_failure, deadlock_detected
@@ -32,21 +28,17 @@ pub(super) fn certainty(error: &Error) -> Certainty {
 }
 
 pub(super) fn explain(error: &Error) -> String {
-    let advice = match state(error).as_deref() {
-        Some("25006") => "this server takes no writes: it is a standby, or set read-only; name the primary",
-        Some("57014") => {
-            "the statement took longer than the time-out for statements; see what holds its row, or raise --store-timeout"
-        }
-        Some("55P03") => "a lock was held for longer than the time-out for statements; see who holds it",
-        Some("53300") => "the server has no connection left; raise max_connections, or lower what others take",
-        Some("53100") => "the server's disk is full; make room",
-        Some(state) if state.starts_with("28") => "the user or the password is not right; look at the store's URL",
-        Some("3D000") => "there is no such database; create it, or name another one",
-        Some("42501") => "this user may not do that; grant it the right to create and use tables in the schema",
-        Some("42P01") => "a table is missing; run `leasehold migrate`",
-        Some(_) => "",
-        None if matches!(error, Error::PoolTimedOut) => "every connection is in use, or the server does not answer",
-        None => "",
-    };
-    if advice.is_empty() { error.to_string() } else { format!("{error} ({advice})") }
+    let advice = state(error).map(|state| match state.as_str() {
+        "25006" => "this server takes no writes: it is a standby, or set read-only; name the primary",
+        "57014" => "the statement took longer than the time-out for statements; see what holds its row, or raise --store-timeout",
+        "55P03" => "a lock was held for longer than the time-out for statements; see who holds it",
+        "53300" => "the server has no connection left; raise max_connections, or lower what others take",
+        "53100" => "the server's disk is full; make room",
+        state if state.starts_with("28") => "the user or the password is not right; look at the store's URL",
+        "3D000" => "there is no such database; create it, or name another one",
+        "42501" => "this user may not do that; grant it the right to create and use tables in the schema",
+        "42P01" => "a table is missing; run `leasehold migrate`",
+        _ => "",
+    });
+    with_advice(error, advice)
 }

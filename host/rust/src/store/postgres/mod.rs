@@ -10,7 +10,7 @@ use leasehold_decision::statements::Dialect;
 use sqlx::postgres::{PgArguments, PgConnectOptions};
 use sqlx::{ConnectOptions as _, Postgres};
 
-use super::sql::{Certainty, Driver, Migrate, OpenError, SqlStore, bound_query, columns_and_parameters, pool_of_a_server, prepare};
+use super::sql::{Driver, Migrate, OpenError, SqlStore, bound_query, columns_and_parameters, pool_of_a_server, prepare};
 use super::url::ServerUrl;
 use crate::catalogue::Catalogue;
 
@@ -61,16 +61,4 @@ impl Driver for Postgres {
         "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema() AND tablename LIKE 'leasehold\\_%'";
 
     columns_and_parameters!();
-
-    fn certainty(error: &sqlx::Error) -> Certainty {
-        errors::certainty(error)
-    }
-
-    fn is_locked(_error: &sqlx::Error) -> bool {
-        false
-    }
-
-    fn explain(error: &sqlx::Error) -> String {
-        errors::explain(error)
-    }
 }

@@ -77,13 +77,35 @@ pub trait Driver: sqlx::Database {
     fn certainty(error: &sqlx::Error) -> Certainty;
 
     /// Whether somebody else holds what was asked for, for a moment.
-    fn is_locked(error: &sqlx::Error) -> bool;
+    fn is_locked(_error: &sqlx::Error) -> bool {
+        false
+    }
 
     /// What happened, and what to do.
     fn explain(error: &sqlx::Error) -> String;
 }
 
-/// The part of a driver that reads alike for each and cannot be said once: sqlx's types of parameters and columns.
+/// What an error says of what was done, where it is none that the database tells.
+pub(in crate::store) fn certainty_without_code(error: &sqlx::Error) -> Certainty {
+    match error {
+        sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::Configuration(_) => Certainty::NotDone,
+        sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => Certainty::Unknown,
+        _ => Certainty::Fault,
+    }
+}
+
+/// An error, and what to do: the advice that goes with its code, or with what is none that the database tells.
+pub(in crate::store) fn with_advice(error: &sqlx::Error, of_its_code: Option<&str>) -> String {
+    let advice = match (of_its_code, error) {
+        (Some(advice), _) => advice,
+        (None, sqlx::Error::PoolTimedOut) => "every connection is in use, or the store does not answer as fast as requests come in",
+        (None, _) => "",
+    };
+    if advice.is_empty() { error.to_string() } else { format!("{error} ({advice})") }
+}
+
+/// The part of a driver that reads alike for each and cannot be said once: sqlx's types of parameters and columns, and the module
+/// that tells its errors.
 macro_rules! columns_and_parameters {
     () => {
         fn run<'c>(
@@ -121,6 +143,14 @@ macro_rules! columns_and_parameters {
 
         fn names(row: &Self::Row) -> Vec<String> {
             sqlx::Row::columns(row).iter().map(|column| sqlx::Column::name(column).to_owned()).collect()
+        }
+
+        fn certainty(error: &sqlx::Error) -> crate::store::sql::Certainty {
+            errors::certainty(error)
+        }
+
+        fn explain(error: &sqlx::Error) -> String {
+            errors::explain(error)
         }
     };
 }

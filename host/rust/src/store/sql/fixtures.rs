@@ -8,7 +8,7 @@ use std::sync::Arc;
 use leasehold_decision::statements::Dialect;
 use leasehold_decision::{Family, Row};
 
-use super::super::StoreError;
+use super::super::{StoreError, StoreFuture};
 use super::{Driver, Failure, SqlStore, fault, given};
 use crate::catalogue::Value;
 use crate::store::sql::given::Given;
@@ -28,9 +28,37 @@ fn parameter<D: Driver>(number: usize) -> String {
     }
 }
 
+/// Rows by hand.
+pub(crate) trait Fixtures {
+    /// Makes these rows, all or none. Their scopes must be free.
+    fn put_rows<'a>(&'a self, rows: &'a [(Family, Row)]) -> StoreFuture<'a, Result<(), StoreError>>;
+
+    /// Takes these rows away, where they are.
+    fn remove_rows<'a>(&'a self, scopes: &'a [(Family, String)]) -> StoreFuture<'a, Result<(), StoreError>>;
+
+    /// Whether a record can lie in its table at all.
+    fn can_hold(&self, family: Family, row: &Row) -> bool;
+}
+
+impl<D: Driver> Fixtures for SqlStore<D> {
+    fn put_rows<'a>(&'a self, rows: &'a [(Family, Row)]) -> StoreFuture<'a, Result<(), StoreError>> {
+        Box::pin(self.put(rows))
+    }
+
+    fn remove_rows<'a>(&'a self, scopes: &'a [(Family, String)]) -> StoreFuture<'a, Result<(), StoreError>> {
+        Box::pin(self.remove(scopes))
+    }
+
+    fn can_hold(&self, family: Family, row: &Row) -> bool {
+        let numbers = [row.attempt, row.attempt_limit, row.revision, row.policy_revision];
+        let times = [row.lease_until, row.retry_at, row.expires_at].into_iter().flatten();
+        self.catalogue.spelling(family, row.state).is_some()
+            && numbers.into_iter().chain(times).all(|number| i64::try_from(number).is_ok())
+    }
+}
+
 impl<D: Driver> SqlStore<D> {
-    /// For vectors: makes these rows, all or none. Their scopes must be free.
-    pub(crate) async fn put_rows(&self, rows: &[(Family, Row)]) -> Result<(), StoreError> {
+    async fn put(&self, rows: &[(Family, Row)]) -> Result<(), StoreError> {
         let unavailable = |error: sqlx::Error| Failure::of::<D>(&error).unavailable();
         let mut transaction = self.writer.begin_with(D::BEGIN).await.map_err(unavailable)?;
         for (family, row) in rows {
@@ -46,8 +74,7 @@ impl<D: Driver> SqlStore<D> {
         transaction.commit().await.map_err(unavailable)
     }
 
-    /// For vectors: takes these rows away, where they are.
-    pub(crate) async fn remove_rows(&self, scopes: &[(Family, String)]) -> Result<(), StoreError> {
+    async fn remove(&self, scopes: &[(Family, String)]) -> Result<(), StoreError> {
         let unavailable = |error: sqlx::Error| Failure::of::<D>(&error).unavailable();
         let mut transaction = self.writer.begin_with(D::BEGIN).await.map_err(unavailable)?;
         for (family, scope) in scopes {
@@ -55,14 +82,6 @@ impl<D: Driver> SqlStore<D> {
             D::run(&mut transaction, &Arc::from(text), &[scope.as_str().into()]).await.map_err(unavailable)?;
         }
         transaction.commit().await.map_err(unavailable)
-    }
-
-    /// For vectors: whether a record can lie in its table at all.
-    pub(crate) fn can_hold(&self, family: Family, row: &Row) -> bool {
-        let numbers = [row.attempt, row.attempt_limit, row.revision, row.policy_revision];
-        let times = [row.lease_until, row.retry_at, row.expires_at].into_iter().flatten();
-        self.catalogue.spelling(family, row.state).is_some()
-            && numbers.into_iter().chain(times).all(|number| i64::try_from(number).is_ok())
     }
 
     async fn columns(&self, connection: &mut D::Connection, family: Family) -> Result<Vec<String>, StoreError> {

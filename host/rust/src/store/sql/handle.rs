@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use leasehold_decision::{Family, Row};
 use sqlx::{MySql, Postgres, Sqlite};
 
+#[cfg(feature = "cli")]
+use super::fixtures::Fixtures;
 use super::{Driver, SqlStore};
-use crate::store::{Store, StoreError};
+use crate::store::Store;
 
 /// A SQL store of any kind.
 #[derive(Clone, Debug)]
@@ -33,30 +34,12 @@ impl SqlHandle {
 
 #[cfg(feature = "cli")]
 impl SqlHandle {
-    /// For vectors: makes these rows, all or none. Their scopes must be free.
-    pub(crate) async fn put_rows(&self, rows: &[(Family, Row)]) -> Result<(), StoreError> {
+    /// For vectors.
+    pub(crate) fn fixtures(&self) -> &dyn Fixtures {
         match self {
-            Self::Sqlite(store) => store.put_rows(rows).await,
-            Self::Postgres(store) => store.put_rows(rows).await,
-            Self::Mysql(store) => store.put_rows(rows).await,
-        }
-    }
-
-    /// For vectors: takes these rows away, where they are.
-    pub(crate) async fn remove_rows(&self, scopes: &[(Family, String)]) -> Result<(), StoreError> {
-        match self {
-            Self::Sqlite(store) => store.remove_rows(scopes).await,
-            Self::Postgres(store) => store.remove_rows(scopes).await,
-            Self::Mysql(store) => store.remove_rows(scopes).await,
-        }
-    }
-
-    /// For vectors: whether a record can lie in its table at all.
-    pub(crate) fn can_hold(&self, family: Family, row: &Row) -> bool {
-        match self {
-            Self::Sqlite(store) => store.can_hold(family, row),
-            Self::Postgres(store) => store.can_hold(family, row),
-            Self::Mysql(store) => store.can_hold(family, row),
+            Self::Sqlite(store) => store,
+            Self::Postgres(store) => store,
+            Self::Mysql(store) => store,
         }
     }
 }

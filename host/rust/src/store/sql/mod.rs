@@ -16,7 +16,7 @@ use crate::catalogue::{Catalogue, Value, WriteValues};
 
 mod driver;
 #[cfg(feature = "cli")]
-mod fixtures;
+pub(crate) mod fixtures;
 mod given;
 mod handle;
 mod layout;
@@ -25,7 +25,7 @@ mod rows;
 mod store;
 
 pub use driver::{Answer, Certainty, Driver};
-pub(super) use driver::{bound_query, columns_and_parameters};
+pub(super) use driver::{bound_query, certainty_without_code, columns_and_parameters, with_advice};
 pub use handle::{Handled, SqlHandle};
 pub use layout::OpenError;
 pub(super) use layout::prepare;

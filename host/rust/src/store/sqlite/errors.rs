@@ -2,7 +2,7 @@
 
 use sqlx::Error;
 
-use super::super::sql::Certainty;
+use super::super::sql::{Certainty, certainty_without_code, with_advice};
 
 /// Primary result codes (sqlite.org/rescode.html).
 const SQLITE_BUSY: i32 = 5;
@@ -27,34 +27,29 @@ pub(super) fn is_busy(error: &Error) -> bool {
 
 /// What happened, and what to do.
 pub(super) fn explain(error: &Error) -> String {
-    let advice = match primary_code(error) {
-        Some(SQLITE_BUSY | SQLITE_LOCKED) => "another process has held the file's lock for too long; see what it is doing",
-        Some(SQLITE_READONLY) => "the file or its folder cannot be written; give this user the right to write both",
-        Some(SQLITE_IOERR) => "the disk failed; look at the system's log",
-        Some(SQLITE_CORRUPT) => "the file is damaged; restore it from a backup",
-        Some(SQLITE_FULL) => "the disk is full; make room",
-        Some(SQLITE_CANTOPEN) => "the file cannot be opened; see that its folder exists and that this user may write there",
-        Some(SQLITE_NOTADB) => "the file is no database of SQLite; name another one",
-        Some(_) => "",
-        None if matches!(error, Error::PoolTimedOut) => "every connection is in use; the store is slower than the requests come in",
-        None => "",
-    };
-    if advice.is_empty() { error.to_string() } else { format!("{error} ({advice})") }
+    let advice = primary_code(error).map(|code| match code {
+        SQLITE_BUSY | SQLITE_LOCKED => "another process has held the file's lock for too long; see what it is doing",
+        SQLITE_READONLY => "the file or its folder cannot be written; give this user the right to write both",
+        SQLITE_IOERR => "the disk failed; look at the system's log",
+        SQLITE_CORRUPT => "the file is damaged; restore it from a backup",
+        SQLITE_FULL => "the disk is full; make room",
+        SQLITE_CANTOPEN => "the file cannot be opened; see that its folder exists and that this user may write there",
+        SQLITE_NOTADB => "the file is no database of SQLite; name another one",
+        _ => "",
+    });
+    with_advice(error, advice)
 }
 
 /// SQLite rolls a failed statement back, so nothing was done; only where the disk failed (or the connection's thread ended) in the
 /// middle is that not known. A lock was waited for already, so nothing is sent again at once.
 pub(super) fn certainty(error: &Error) -> Certainty {
-    match (primary_code(error), error) {
-        (
-            Some(
-                SQLITE_BUSY | SQLITE_LOCKED | SQLITE_READONLY | SQLITE_INTERRUPT | SQLITE_CORRUPT | SQLITE_FULL | SQLITE_CANTOPEN
-                | SQLITE_NOTADB,
-            ),
-            _,
-        )
-        | (None, Error::PoolTimedOut | Error::PoolClosed) => Certainty::NotDone,
-        (Some(SQLITE_IOERR), _) | (None, Error::WorkerCrashed | Error::Io(_)) => Certainty::Unknown,
-        (Some(_) | None, _) => Certainty::Fault,
+    let Some(code) = primary_code(error) else {
+        return certainty_without_code(error);
+    };
+    match code {
+        SQLITE_BUSY | SQLITE_LOCKED | SQLITE_READONLY | SQLITE_INTERRUPT | SQLITE_CORRUPT | SQLITE_FULL | SQLITE_CANTOPEN
+        | SQLITE_NOTADB => Certainty::NotDone,
+        SQLITE_IOERR => Certainty::Unknown,
+        _ => Certainty::Fault,
     }
 }

@@ -10,7 +10,7 @@ use leasehold_decision::statements::Dialect;
 use sqlx::Sqlite;
 use sqlx::sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 
-use super::sql::{Certainty, Driver, SqlStore, bound_query, columns_and_parameters, prepare};
+use super::sql::{Driver, SqlStore, bound_query, columns_and_parameters, prepare};
 use crate::catalogue::Catalogue;
 
 mod errors;
@@ -108,15 +108,7 @@ impl Driver for Sqlite {
 
     columns_and_parameters!();
 
-    fn certainty(error: &sqlx::Error) -> Certainty {
-        errors::certainty(error)
-    }
-
     fn is_locked(error: &sqlx::Error) -> bool {
         errors::is_busy(error)
-    }
-
-    fn explain(error: &sqlx::Error) -> String {
-        errors::explain(error)
     }
 }
